@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: ['packages/*', 'examples', 'e2e', 'benchmarks', 'scripts'],
+    reporters: ['default', './closing-line.reporter.ts'],
+    coverage: { provider: 'v8', include: ['packages/*/src/**/*.ts'], reporter: ['text-summary', 'json'] },
+  },
+});

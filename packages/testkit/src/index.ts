@@ -1,1 +1,3 @@
-export {};
+export { runSuite } from './suite.js';
+export type { SuiteReport, TestFunction } from './suite.js';
+export { VirtualClock } from './virtual-clock.js';

@@ -1,0 +1,175 @@
+import type { Barrier } from '../element/element.js';
+import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid, StageId, SubtaskId } from '../element/ids.js';
+import type { CheckpointLocation, CheckpointStorage } from './checkpoint-storage.js';
+import type { Clock, Random } from './clock.js';
+import type { AbortReason, CheckpointStats, JobEventBody } from './job-events.js';
+import type { Logger } from './logger.js';
+import type { Metrics } from './metrics.js';
+import type { BlobHandle, EnumeratorSnapshot, OperatorSnapshot, SubtaskSnapshot } from './snapshot.js';
+
+// Everything between the engine and a checkpoint coordinator. The engine runs attempts; the coordinator decides about checkpoints.
+
+/** Resolved settings: all times in ms, all defaults filled in, contradictions refused before. */
+export interface CheckpointSettings {
+  /** Undefined: only manual and final checkpoints. */
+  readonly intervalMs: number | undefined;
+  readonly mode: 'exactly-once' | 'at-least-once';
+  readonly timeoutMs: number;
+  readonly minPauseMs: number;
+  readonly maxConcurrent: number;
+  /** Infinity: failures are never counted. */
+  readonly tolerableFailures: number;
+  readonly retention: RetentionPolicy;
+  readonly numRetained: number;
+  readonly lockTimeoutMs: number;
+  /** Restoring an older checkpoint than the newest is accepted although sinks will repeat output. */
+  readonly allowDuplicates: boolean;
+}
+/** What becomes of completed checkpoints when the job ends; a finished job's are always deleted. Default `delete-on-cancellation`. */
+export type RetentionPolicy = 'no-externalized' | 'delete-on-cancellation' | 'retain-on-cancellation';
+
+/** `auto`: the newest completed checkpoint if there is one. `latest`: the same, but none is an error. `none`: start afresh. */
+export type RestoreFrom = 'auto' | 'latest' | 'none' | { readonly path: string } | { readonly checkpointId: CheckpointId };
+
+/** The plan as the coordinator needs it, in topological order; plain data. */
+export interface PlanDescription {
+  readonly graphHash: string;
+  readonly stages: readonly StageDescription[];
+}
+export interface StageDescription {
+  readonly id: StageId;
+  readonly parallelism: number;
+  readonly maxParallelism: number;
+  readonly isSource: boolean;
+  readonly operators: readonly OperatorDescription[];
+}
+export interface OperatorDescription {
+  readonly uid: OperatorUid;
+  readonly name: string;
+  readonly isStateful: boolean;
+  /** Sinks whose grade is exactly-once or idempotent absorb a replay; others would show it. */
+  readonly sinkGrade?: 'exactly-once' | 'idempotent' | 'at-least-once' | undefined;
+}
+
+export interface CoordinatorContext {
+  readonly job: JobName;
+  readonly plan: PlanDescription;
+  readonly settings: CheckpointSettings;
+  readonly storage: CheckpointStorage;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A fresh random id, for the lineage. */
+  readonly newId: () => string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  emit(event: JobEventBody): void;
+  /** Fails the running attempt if it still is `attempt`. */
+  failAttempt(attempt: AttemptNumber, error: unknown): void;
+}
+
+/** Role `weir.checkpoint-coordinator/1`. */
+export interface CoordinatorFactory {
+  create(context: CoordinatorContext): CheckpointCoordinator;
+}
+
+/** Calls come in this order: start, then per attempt beginAttempt → attemptRunning → … → attemptEnded, at last end. */
+export interface CheckpointCoordinator {
+  /** Takes the lock, looks at what is stored, and decides what the first attempt restores. */
+  start(restoreFrom: RestoreFrom, signal: AbortSignal): Promise<StartDecision>;
+  /** A new attempt number, recorded durably, and what it restores (the newest completed checkpoint by now). The previous attempt is dead. */
+  beginAttempt(): Promise<AttemptStart>;
+  /** Every subtask of the attempt runs: checkpoints may be triggered. */
+  attemptRunning(gateway: AttemptGateway): void;
+  /** A subtask's message; those of old attempts are recognised and dropped. */
+  receive(report: SubtaskReport): void;
+  /** A checkpoint now, whatever the schedule says. Rejects with CHECKPOINT_FAILED naming the reason. */
+  triggerCheckpoint(): Promise<CheckpointStats>;
+  /** Every subtask is past end of data: take the last checkpoint, and settle once its committables are committed. Tries again after a failure that is tolerable. */
+  finalCheckpoint(): Promise<void>;
+  /** No message of this attempt counts any more; pending checkpoints are aborted. Settles when no write to the storage is under way. */
+  attemptEnded(attempt: AttemptNumber): Promise<void>;
+  /** Fails with STORAGE_FENCED once another process or attempt has taken over. Asked before each batch of commits. */
+  verify(attempt: AttemptNumber): Promise<void>;
+  /** The job is over: marker, retention, lock. `suspended` keeps everything, as a crash would. */
+  end(outcome: 'finished' | 'failed' | 'cancelled' | 'suspended'): Promise<void>;
+  statistics(): CheckpointStatistics;
+}
+
+export type StartDecision =
+  | { readonly kind: 'already-finished'; readonly lineage: Lineage }
+  | { readonly kind: 'fresh'; readonly lineage: Lineage; readonly reason: string }
+  | { readonly kind: 'restore'; readonly lineage: Lineage; readonly checkpointId: CheckpointId; readonly pointer: string };
+
+export interface AttemptStart {
+  readonly attempt: AttemptNumber;
+  readonly lineage: Lineage;
+  readonly restore: RestorePlan | undefined;
+}
+/** Who restores what. */
+export interface RestorePlan {
+  readonly checkpointId: CheckpointId;
+  readonly pointer: string;
+  /** Keyed by subtaskName; one entry per subtask of the present plan that has something to restore. */
+  readonly subtasks: ReadonlyMap<string, readonly OperatorSnapshot[]>;
+  readonly enumerators: ReadonlyMap<OperatorUid, EnumeratorSnapshot>;
+  /** Bytes behind a handle, verified. */
+  read(blob: BlobHandle): Promise<Uint8Array>;
+}
+
+/** The running attempt, as the coordinator sees it. All subtasks run for as long as the attempt does. */
+export interface AttemptGateway {
+  readonly attempt: AttemptNumber;
+  readonly subtasks: readonly SubtaskId[];
+  /** From here until the barriers are injected (or the checkpoint is aborted) no split is assigned. */
+  snapshotEnumerators(checkpointId: CheckpointId): Promise<readonly EnumeratorSnapshot[]>;
+  /** Sends the barrier into every source. Subtasks write to `location` and report to `receive`. */
+  trigger(barrier: Barrier, location: CheckpointLocation): void;
+  /** Tells every subtask that `checkpointId` and all before are complete; settles when their committables are committed. Rejects if the attempt ends first. */
+  completed(checkpointId: CheckpointId): Promise<void>;
+  /** Tells every subtask that `checkpointId` will not complete. */
+  aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void;
+}
+
+/** A subtask's answer to a barrier. */
+export type SubtaskReport = Acknowledgement | Decline;
+export interface Acknowledgement {
+  readonly kind: 'ack';
+  readonly attempt: AttemptNumber;
+  readonly subtask: SubtaskId;
+  readonly checkpointId: CheckpointId;
+  readonly snapshot: SubtaskSnapshot;
+  readonly stateBytes: number;
+  /** First to last barrier. */
+  readonly alignmentMs: number;
+  /** prepare and capture. */
+  readonly syncMs: number;
+  readonly asyncMs: number;
+}
+export interface Decline {
+  readonly kind: 'decline';
+  readonly attempt: AttemptNumber;
+  readonly subtask: SubtaskId;
+  readonly checkpointId: CheckpointId;
+  readonly reason: AbortReason;
+  readonly error: unknown;
+}
+
+export interface CheckpointStatistics {
+  readonly counts: {
+    readonly triggered: number;
+    readonly inProgress: number;
+    readonly completed: number;
+    readonly failed: number;
+    readonly restored: number;
+  };
+  readonly latestCompleted: CheckpointStats | undefined;
+  readonly latestRestored: { readonly checkpointId: CheckpointId; readonly at: number } | undefined;
+  /** Since the last completed checkpoint, or since the job runs. */
+  readonly msSinceLastCompleted: number;
+  /** Newest last, the most recent 10 kept; failures without an id included. */
+  readonly history: readonly CheckpointRecord[];
+}
+export type CheckpointRecord =
+  | ({ readonly outcome: 'completed' } & CheckpointStats)
+  | { readonly outcome: 'failed'; readonly checkpointId: CheckpointId | undefined; readonly reason: AbortReason; readonly message: string; readonly at: number }
+  | { readonly outcome: 'in-progress'; readonly checkpointId: CheckpointId; readonly triggeredAt: number; readonly acked: number; readonly expected: number };

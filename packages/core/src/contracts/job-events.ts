@@ -1,0 +1,74 @@
+import type { AttemptNumber, CheckpointId, SubtaskId } from '../element/ids.js';
+
+export type JobStatus =
+  | 'created'
+  | 'starting'
+  | 'restoring'
+  | 'running'
+  | 'finishing'
+  | 'restarting'
+  | 'cancelling'
+  | 'finished'
+  | 'failed'
+  | 'cancelled'
+  | 'stopped';
+
+/** Why a checkpoint was aborted or refused (Flink: CheckpointFailureReason). Which of them count as failures is decided in the coordinator. */
+export type AbortReason =
+  | 'PERIODIC_SCHEDULER_SHUTDOWN'
+  | 'TOO_MANY_CHECKPOINT_REQUESTS'
+  | 'MINIMUM_TIME_BETWEEN_CHECKPOINTS'
+  | 'NOT_ALL_REQUIRED_TASKS_RUNNING'
+  | 'IO_EXCEPTION'
+  | 'CHECKPOINT_ASYNC_EXCEPTION'
+  | 'CHECKPOINT_DECLINED'
+  | 'CHECKPOINT_DECLINED_TASK_NOT_READY'
+  | 'CHECKPOINT_DECLINED_TASK_CLOSING'
+  | 'CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER'
+  | 'CHECKPOINT_DECLINED_SUBSUMED'
+  | 'CHECKPOINT_DECLINED_INPUT_END_OF_STREAM'
+  | 'CHECKPOINT_EXPIRED'
+  | 'CHECKPOINT_SUBSUMED'
+  | 'CHECKPOINT_COORDINATOR_SUSPEND'
+  | 'CHECKPOINT_COORDINATOR_SHUTDOWN'
+  | 'FINALIZE_CHECKPOINT_FAILURE'
+  | 'TRIGGER_CHECKPOINT_FAILURE'
+  | 'TASK_FAILURE';
+
+export interface CheckpointStats {
+  readonly checkpointId: CheckpointId;
+  readonly trigger: 'periodic' | 'manual' | 'final';
+  readonly triggeredAt: number;
+  readonly completedAt: number;
+  readonly durationMs: number;
+  /** Bytes of state written for it, inline ones included. */
+  readonly stateBytes: number;
+  /** Longest alignment of a subtask. */
+  readonly alignmentMs: number;
+  readonly pointer: string;
+}
+
+/** What happens to a job, in order. Times are epoch ms. */
+export type JobEvent = { readonly at: number } & (
+  | { readonly kind: 'status'; readonly status: JobStatus }
+  | { readonly kind: 'attempt-started'; readonly attempt: AttemptNumber; readonly restoredCheckpoint: CheckpointId | undefined }
+  | { readonly kind: 'fresh-start'; readonly reason: string }
+  | { readonly kind: 'restored'; readonly checkpointId: CheckpointId; readonly pointer: string; readonly attempt: AttemptNumber }
+  | { readonly kind: 'checkpoint-triggered'; readonly checkpointId: CheckpointId; readonly trigger: 'periodic' | 'manual' | 'final' }
+  | { readonly kind: 'checkpoint-acked'; readonly checkpointId: CheckpointId; readonly subtask: SubtaskId; readonly stateBytes: number }
+  | ({ readonly kind: 'checkpoint-completed' } & CheckpointStats)
+  | {
+      readonly kind: 'checkpoint-aborted';
+      /** Absent when the request failed before it had an id. */
+      readonly checkpointId: CheckpointId | undefined;
+      readonly reason: AbortReason;
+      readonly message: string;
+      readonly counted: boolean;
+    }
+  | { readonly kind: 'committed'; readonly checkpointId: CheckpointId; readonly committables: number }
+  | { readonly kind: 'failure'; readonly attempt: AttemptNumber; readonly error: unknown }
+  | { readonly kind: 'restart'; readonly attempt: AttemptNumber; readonly delayMs: number; readonly restarts: number }
+  | { readonly kind: 'warning'; readonly message: string }
+);
+/** An event before the engine stamps its time. */
+export type JobEventBody = JobEvent extends infer E ? (E extends JobEvent ? Omit<E, 'at'> : never) : never;

@@ -1,0 +1,22 @@
+import type { ByteReader, ByteWriter } from '../element/bytes.js';
+
+/**
+ * Turns values into bytes that stand for themselves: decoding needs no other value, no order and no state.
+ * `id` and `version` are stored beside every state; a difference without a way to migrate is an error (SERIALIZER_MISMATCH).
+ */
+export interface Serializer<T = unknown> {
+  readonly id: string;
+  readonly version: number;
+  /** Throws VALUE_NOT_SERIALIZABLE for a value that would not come back equal. */
+  encode(value: T, out: ByteWriter): void;
+  /** Reads exactly what `encode` wrote. */
+  decode(from: ByteReader): T;
+  /** Reads what an older version of this serializer wrote; absent: only `version` is readable. */
+  migrate?(from: ByteReader, version: number): T;
+}
+
+/** Identity of the serializer that wrote some bytes. */
+export interface SerializerRef {
+  readonly id: string;
+  readonly version: number;
+}

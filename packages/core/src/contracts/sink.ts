@@ -1,0 +1,80 @@
+import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid } from '../element/ids.js';
+import type { Awaitable } from './awaitable.js';
+import type { Clock, Random } from './clock.js';
+import type { Logger } from './logger.js';
+import type { Metrics } from './metrics.js';
+import type { Serializer } from './serializer.js';
+import type { Committable } from './snapshot.js';
+
+/** `exactly-once`: output appears when a checkpoint commits it. `idempotent`: writing again changes nothing. `at-least-once`: replays show. */
+export type SinkGrade = 'exactly-once' | 'idempotent' | 'at-least-once';
+
+/** Where records go. */
+export interface Sink<in T, out K extends SinkGrade = SinkGrade, C = unknown> {
+  readonly grade: K;
+  /** For committables and writer state; absent: the default serializer. */
+  readonly serializer?: Serializer | undefined;
+  /**
+   * Once per attempt, before any writer, in one place: checks and prepares what all subtasks share (SINK_DIRECTORY_OCCUPIED, left-overs of dead attempts).
+   * Called after the attempt is the only one alive and before restored committables are committed.
+   */
+  prepare?(context: SinkContext): Awaitable<void>;
+  open(context: SinkWriterContext): Awaitable<SinkWriter<T, C>>;
+  /** Present exactly when writers make committables. */
+  committer?(context: SinkWriterContext): Awaitable<Committer<C>>;
+}
+
+export interface SinkContext {
+  readonly job: JobName;
+  readonly lineage: Lineage;
+  readonly uid: OperatorUid;
+  readonly attempt: AttemptNumber;
+  readonly parallelism: number;
+  /** True: this attempt continues from a checkpoint. */
+  readonly restored: boolean;
+  /** False: no checkpoints are taken. A transactional sink then publishes on roll and at the end, and its grade is at-least-once. */
+  readonly checkpointing: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+export interface SinkWriterContext extends SinkContext {
+  readonly subtask: number;
+  /** What `state` gave at the restored checkpoint, of every old subtask that this one continues. */
+  readonly restoredState: readonly unknown[];
+  /** With checkpointing off: hands payloads to the committer right away (on roll). */
+  commitNow(payloads: readonly unknown[]): Promise<void>;
+}
+
+/** Calls never overlap: a promise is awaited before the next call. */
+export interface SinkWriter<in T, C = unknown> {
+  /** A promise withdraws demand until it settles. */
+  write(batch: readonly T[]): void | Promise<void>;
+  /** What was written so far is handed over to the outside (not yet visible for a transactional sink). */
+  flush?(): Awaitable<void>;
+  /**
+   * Before a barrier leaves: everything written since the last call becomes payloads, durable outside when this settles.
+   * The engine gives each its identity and keeps it in the checkpoint until it is confirmed committed.
+   */
+  prepareCommit?(checkpointId: CheckpointId): Awaitable<readonly C[]>;
+  /** State of the writer at the barrier, right after prepareCommit; fresh plain values. */
+  state?(checkpointId: CheckpointId): readonly unknown[];
+  /** Frees everything. What was not prepared is abandoned. Idempotent. */
+  close(): Awaitable<void>;
+}
+
+/** Makes prepared output visible. Idempotent: the same committable may come again after a crash, also from another process. */
+export interface Committer<C = unknown> {
+  /** One outcome per committable, in order. Throwing is the same as `retry` for all. */
+  commit(committables: readonly Committable<C>[], signal: AbortSignal): Promise<readonly CommitOutcome[]>;
+  close?(): Awaitable<void>;
+}
+export type CommitOutcome =
+  | { readonly kind: 'committed' }
+  | { readonly kind: 'already-committed' }
+  /** Not now; the engine tries again with a growing delay. */
+  | { readonly kind: 'retry'; readonly error: unknown }
+  /** Never: the job fails with COMMIT_FAILED. */
+  | { readonly kind: 'failed'; readonly error: unknown };

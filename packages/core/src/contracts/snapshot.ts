@@ -1,0 +1,95 @@
+import type { AttemptNumber, CheckpointId, JobName, KeyGroup, Lineage, OperatorUid, SubtaskId } from '../element/ids.js';
+import type { SerializerRef } from './serializer.js';
+
+/** Key groups `first` to `last`, both included. */
+export interface KeyGroupRange {
+  readonly first: KeyGroup;
+  readonly last: KeyGroup;
+}
+
+/** Bytes in checkpoint storage: inside `_metadata`, or in a file named relative to the checkpoint's own location. */
+export type BlobHandle = InlineBlob | FileBlob;
+export interface InlineBlob {
+  readonly kind: 'inline';
+  readonly bytes: Uint8Array;
+}
+export interface FileBlob {
+  readonly kind: 'blob';
+  /** Relative to the checkpoint's location, with `/`. */
+  readonly path: string;
+  readonly length: number;
+  readonly algorithm: 'crc32';
+  readonly checksum: number;
+}
+
+export type StateKind = 'value' | 'list' | 'map';
+/** One named keyed state of an operator, as stored. */
+export interface StateMeta {
+  readonly name: string;
+  readonly kind: StateKind;
+  readonly serializer: SerializerRef;
+}
+/** Keyed state of one subtask: sections per key group, see snapshot/keyed-sections.ts. */
+export interface KeyedStateHandle {
+  readonly range: KeyGroupRange;
+  readonly format: 'canonical';
+  /** Index in this array is the state id used in the sections. */
+  readonly states: readonly StateMeta[];
+  /** Where the sections of each non-empty key group lie in the blob; ascending by key group, contiguous per group. */
+  readonly groups: readonly { readonly keyGroup: KeyGroup; readonly offset: number; readonly length: number }[];
+  readonly blob: BlobHandle;
+}
+
+/** How operator state is dealt out on rescale: `list` is split, `union` goes to everybody, `broadcast` is one copy each. */
+export type OperatorStateMode = 'list' | 'union' | 'broadcast';
+export interface OperatorStateHandle {
+  readonly name: string;
+  readonly mode: OperatorStateMode;
+  readonly serializer: SerializerRef;
+  readonly count: number;
+  /** `count` encoded values one after the other. */
+  readonly blob: BlobHandle;
+}
+
+/** Fixed when a committable is made, never changed by a restart or rescale. */
+export interface CommittableIdentity {
+  readonly job: JobName;
+  readonly lineage: Lineage;
+  readonly sink: OperatorUid;
+  readonly attempt: AttemptNumber;
+  /** 0 with checkpointing off. */
+  readonly checkpointId: CheckpointId;
+  readonly subtask: number;
+  readonly sequence: number;
+}
+/** Something a sink prepared that becomes visible once it is committed. */
+export interface Committable<C = unknown> {
+  readonly identity: CommittableIdentity;
+  readonly payload: C;
+}
+export interface CommittablesHandle {
+  readonly serializer: SerializerRef;
+  /** Largest checkpoint id among the committables, 0 without any. */
+  readonly newest: CheckpointId;
+  readonly count: number;
+  readonly blob: BlobHandle;
+}
+
+/** One operator's part of one subtask's snapshot. */
+export interface OperatorSnapshot {
+  readonly uid: OperatorUid;
+  readonly keyed: readonly KeyedStateHandle[];
+  readonly operator: readonly OperatorStateHandle[];
+  readonly committables?: CommittablesHandle | undefined;
+}
+/** One subtask's part of a checkpoint. Survives structuredClone. Operators without state are left out. */
+export interface SubtaskSnapshot {
+  readonly subtask: SubtaskId;
+  readonly operators: readonly OperatorSnapshot[];
+}
+/** State of a source's split enumerator, encoded. */
+export interface EnumeratorSnapshot {
+  readonly uid: OperatorUid;
+  readonly serializer: SerializerRef;
+  readonly bytes: Uint8Array;
+}

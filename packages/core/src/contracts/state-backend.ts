@@ -1,0 +1,115 @@
+import type { CheckpointId, KeyGroup, OperatorUid } from '../element/ids.js';
+import type { Key } from '../element/key.js';
+import type { Awaitable } from './awaitable.js';
+import type { Clock } from './clock.js';
+import type { Logger } from './logger.js';
+import type { Serializer } from './serializer.js';
+import type { KeyGroupRange, StateKind, StateMeta } from './snapshot.js';
+
+/** Working state of keyed operators. All access is synchronous. */
+export interface StateBackend {
+  readonly type: string;
+  readonly capabilities: StateBackendCapabilities;
+  open(scope: StateScope): Awaitable<KeyedStateStore>;
+}
+export interface StateBackendCapabilities {
+  /** Values read from a state are the same object until the entry is written; a backend that decodes on each read says false. */
+  readonly keepsIdentity: boolean;
+}
+export interface StateScope {
+  readonly job: string;
+  readonly operator: OperatorUid;
+  readonly subtask: number;
+  readonly keyGroups: KeyGroupRange;
+  readonly maxParallelism: number;
+  readonly states: readonly StateDeclaration[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+/** A state as the operator declares it; its position in `StateScope.states` is its id in snapshots of this store. */
+export interface StateDeclaration {
+  readonly name: string;
+  readonly kind: StateKind;
+  readonly serializer: Serializer;
+  /** Value state only: what `value()` gives while nothing is stored. Called anew each time. */
+  readonly initial?: (() => unknown) | undefined;
+}
+
+export interface ValueState<T, Absent = undefined> {
+  value(): T | Absent;
+  update(value: T): void;
+  clear(): void;
+}
+export interface ListState<T> {
+  values(): Iterable<T>;
+  add(value: T): void;
+  clear(): void;
+}
+export interface MapState<K extends Key, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+  delete(key: K): void;
+  entries(): Iterable<readonly [K, V]>;
+  clear(): void;
+}
+export type StateHandle = ValueState<unknown, unknown> | ListState<unknown> | MapState<Key, unknown>;
+
+/**
+ * The keyed state of one operator in one subtask.
+ *
+ * A value handed to user code is never a hole in the photograph: what a capture holds is the state at the moment of `capture`, also when
+ * user code later updates, removes, clears or mutates in place. References that user code got must not be used after its callback.
+ * Any number of captures coexist.
+ */
+export interface KeyedStateStore {
+  /** Every handle now works on `key`. Costs next to nothing: look things up on first access. */
+  setCurrentKey(key: Key): void;
+  /** The handle of a declared state, the same object for the life of the store. */
+  handle(name: string): StateHandle;
+  /** The moment of the photograph: synchronous, O(1) in the size of the state. */
+  capture(request: CaptureRequest): KeyedCapture;
+  /** Takes rows of a snapshot back, before the first record. Sections of groups outside of the store's range are never given. Rows add up. */
+  restore(section: KeyedSection): void;
+  /** True while captures hold so many preserved bytes that no more records should come until writing has caught up. */
+  isPressed(): boolean;
+  /** Every entry, for tests and tools: order and identity unspecified. */
+  entries(name: string): Iterable<StateEntry>;
+  completed(checkpointId: CheckpointId): void;
+  aborted(checkpointId: CheckpointId): void;
+  close(): Awaitable<void>;
+}
+export interface CaptureRequest {
+  readonly checkpointId: CheckpointId;
+}
+export type StateEntry =
+  | { readonly key: Key; readonly kind: 'value'; readonly value: unknown }
+  | { readonly key: Key; readonly kind: 'list'; readonly values: readonly unknown[] }
+  | { readonly key: Key; readonly kind: 'map'; readonly mapKey: Key; readonly value: unknown };
+
+export interface KeyedCapture {
+  /**
+   * Writes the state of the capture in slices while records flow: works until `slice.isOver()`, then awaits `slice.next()`.
+   * Sections come in ascending key groups; a group may have several for one state, all before the next group's.
+   */
+  write(out: KeyedStateOutput, slice: Slice): Promise<void>;
+  /** The capture holds nothing any more. Called once: after `write` settled, or instead of it. */
+  release(): void;
+}
+/** A share of the thread: long work stops when it is over and asks for the next. */
+export interface Slice {
+  /** Cheap enough to be asked every few dozen rows. */
+  isOver(): boolean;
+  /** Settles when the next slice begins; rejects when the checkpoint is given up. */
+  next(): Promise<void>;
+}
+export interface KeyedStateOutput {
+  /** Appends a section. `rows` is taken over until the returned promise settles (or at once if none is returned). */
+  section(section: KeyedSection): void | Promise<void>;
+}
+/** Rows of one state in one key group, in the canonical row format (state/rows.ts). */
+export interface KeyedSection {
+  readonly keyGroup: KeyGroup;
+  readonly state: StateMeta;
+  readonly count: number;
+  readonly rows: Uint8Array;
+}

@@ -1,0 +1,62 @@
+import type { CheckpointId } from './ids.js';
+
+/** Records in order. A batch handed to several consumers is read-only. */
+export interface RecordBatch<out T> {
+  readonly kind: 'batch';
+  readonly records: readonly T[];
+  /** Event times in epoch milliseconds, one per record; only where event time is used. */
+  readonly timestamps?: readonly number[] | undefined;
+}
+/** No record with an event time at or below `time` (epoch ms) is to be expected any more. */
+export interface Watermark {
+  readonly kind: 'watermark';
+  readonly time: number;
+}
+/** An idle channel does not hold back the watermark of its consumer. */
+export interface IdleFlag {
+  readonly kind: 'idle';
+  readonly idle: boolean;
+}
+/** What kind of snapshot a barrier asks for. */
+export type SnapshotKind = 'checkpoint' | 'savepoint';
+/** Divides the stream: everything before it belongs to the checkpoint. */
+export interface Barrier {
+  readonly kind: 'barrier';
+  readonly checkpointId: CheckpointId;
+  /** When the coordinator triggered the checkpoint, epoch ms. */
+  readonly timestamp: number;
+  readonly snapshot: SnapshotKind;
+}
+/** The sender gave the checkpoint up; its barrier will not come. */
+export interface CancelMarker {
+  readonly kind: 'cancel';
+  readonly checkpointId: CheckpointId;
+}
+/** No more records; barriers still follow. With `drain` operators run `finish` (nothing will ever follow). */
+export interface EndOfData {
+  readonly kind: 'end-of-data';
+  readonly drain: boolean;
+}
+/** Nothing follows. */
+export interface EndOfChannel {
+  readonly kind: 'end-of-channel';
+}
+
+export type ControlElement = Watermark | IdleFlag | Barrier | CancelMarker | EndOfData | EndOfChannel;
+/** Anything in a channel. */
+export type StreamElement<T> = RecordBatch<T> | ControlElement;
+
+/** Records that a full batch holds. */
+export const BATCH_SIZE = 1024;
+
+export function batch<T>(records: readonly T[]): RecordBatch<T> {
+  return { kind: 'batch', records };
+}
+export function barrier(checkpointId: CheckpointId, timestamp = 0, snapshot: SnapshotKind = 'checkpoint'): Barrier {
+  return { kind: 'barrier', checkpointId, timestamp, snapshot };
+}
+export function cancelMarker(checkpointId: CheckpointId): CancelMarker {
+  return { kind: 'cancel', checkpointId };
+}
+export const END_OF_DATA: EndOfData = { kind: 'end-of-data', drain: true };
+export const END_OF_CHANNEL: EndOfChannel = { kind: 'end-of-channel' };

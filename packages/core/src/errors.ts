@@ -1,0 +1,105 @@
+/**
+ * Every error that weir raises, by code. `docs/errors.md` has one section per code; a test keeps the two equal.
+ * The text here says in a line when the code is used; the message of an error says what happened, to what, and what to do.
+ */
+export const ERROR_CODES = {
+  // describing a job
+  GRAPH_NO_SINK: 'a stream of the job ends nowhere',
+  GRAPH_EMPTY: 'a job without any source was started',
+  GRAPH_FOREIGN_STREAM: 'streams of two environments were combined',
+  GRAPH_DUPLICATE_UID: 'two operators have the same uid',
+  GRAPH_INVALID_PARALLELISM: 'a parallelism or maximum parallelism is out of range or does not fit',
+  GRAPH_NOT_AN_OPERATOR: 'something that is not a stream operator was given to pipe',
+  GRAPH_NOT_KEYED: 'a keyed operator was put on a stream without key',
+  // configuration and plugins
+  CONFIG_UNKNOWN_KEY: 'a configuration key that nobody knows',
+  CONFIG_UNSUPPORTED_KEY: 'a key that weir knows but does not support (yet)',
+  CONFIG_INVALID: 'a value of the wrong type or out of range',
+  CONFIG_CONTRADICTION: 'two settings that exclude each other',
+  PLUGIN_INVALID: 'a plugin, its options or its package is malformed',
+  PLUGIN_MISSING: 'something needs a plugin that is not installed',
+  PLUGIN_AMBIGUOUS: 'several plugins fill one role and none is chosen',
+  PLUGIN_CYCLE: 'services that need each other in a circle',
+  PLUGIN_DISPOSE: 'one or more services could not be closed',
+  // keys, values, state
+  KEY_INVALID: 'a key of a type that cannot be a key',
+  VALUE_NOT_SERIALIZABLE: 'a value that would not survive a checkpoint',
+  SERIALIZER_MISMATCH: 'stored bytes were written by another serializer or version',
+  STATE_UNKNOWN: 'a state that the operator does not declare was asked for',
+  STATE_NO_KEY: 'keyed state was used outside of a keyed callback',
+  STATE_TOO_LARGE: 'a state is larger than the storage takes',
+  // running
+  RX_HELD_BACK: 'an RxJS operator inside rx() did not finish synchronously',
+  OPERATOR_FAILED: 'user code of an operator threw',
+  SOURCE_FAILED: 'a source could not be read',
+  SOURCE_POSITION_GONE: 'the stored position does not exist any more',
+  SOURCE_OVERFLOW: 'a push source produced more than its buffer holds',
+  SOURCE_MALFORMED: 'input that the format cannot decode',
+  SINK_FAILED: 'a sink could not write or prepare',
+  SINK_DIRECTORY_OCCUPIED: "the output directory holds another lineage's files",
+  COMMIT_FAILED: 'a committable could not be committed',
+  BUFFER_OVERFLOW: 'a bounded buffer was asked to hold more than its bound',
+  PROTOCOL_VIOLATION: 'a plugin or caller broke the contract it works under',
+  CANCELLATION_TIMEOUT: 'the old attempt could not be confirmed dead in time',
+  GUARANTEE_IMPOSSIBLE: 'a claimed guarantee cannot be kept with these sources, sinks and settings',
+  CONNECTOR_PEER: 'an optional package that a connector needs is missing or too old',
+  JOB_CANCELLED: 'the job was cancelled before it could do what was asked',
+  JOB_NOT_RUNNING: 'something was asked of a job that does not run',
+  RESTART_SUPPRESSED: 'the restart strategy gave up',
+  // checkpoints
+  CHECKPOINT_FAILED: 'a checkpoint was aborted; the reason is in the message',
+  CHECKPOINT_TOLERANCE_EXCEEDED: 'more consecutive checkpoints failed than are tolerable',
+  CHECKPOINT_NONE: 'there is no checkpoint to restore from',
+  CHECKPOINT_UNREADABLE: 'a checkpoint is damaged, incomplete or of an unknown format',
+  CHECKPOINT_INCOMPATIBLE: 'a checkpoint does not fit the job that should restore it',
+  CHECKPOINT_NOT_NEWEST: 'restoring it would repeat output that was already committed',
+  STORAGE_FAILED: 'the checkpoint storage could not do what was asked',
+  STORAGE_LOCKED: 'another living process runs this job on this directory',
+  STORAGE_FENCED: 'this process lost its lock to another one',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface WeirErrorOptions {
+  readonly cause?: unknown;
+  /** False: restarting cannot help, so restart strategies are not asked. Default true. */
+  readonly recoverable?: boolean | undefined;
+}
+
+/** The one error class of weir. Compare by `code`; use {@link isWeirError} rather than `instanceof`, which fails across two copies of core. */
+export class WeirError extends Error {
+  readonly '~weir' = true as const;
+  readonly code: ErrorCode;
+  readonly recoverable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: WeirErrorOptions = {}) {
+    super(`${code}: ${message}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'WeirError';
+    this.code = code;
+    this.recoverable = options.recoverable ?? true;
+  }
+}
+
+export function isWeirError(error: unknown, code?: ErrorCode): error is WeirError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as Partial<WeirError>)['~weir'] === true &&
+    (code === undefined || (error as Partial<WeirError>).code === code)
+  );
+}
+
+/** False as soon as any error in the chain of causes says that a restart cannot help (Flink: ThrowableClassifier, NonRecoverableError). */
+export function isRecoverable(error: unknown): boolean {
+  const seen = new Set<unknown>();
+  for (let e: unknown = error; typeof e === 'object' && e !== null && !seen.has(e); e = (e as { cause?: unknown }).cause) {
+    seen.add(e);
+    if ((e as { recoverable?: unknown }).recoverable === false) return false;
+  }
+  return true;
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

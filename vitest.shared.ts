@@ -11,7 +11,8 @@ export const project = (name: string, configUrl: string): ReturnType<typeof defi
   const tests = fileURLToPath(new URL('test', configUrl));
   // Vitest starts a compiler and prints a notice for each project with type tests, so only those that have some ask for it.
   const hasTypeTests =
-    existsSync(tests) && readdirSync(tests, { recursive: true, encoding: 'utf8' }).some((f) => f.endsWith('.test-d.ts'));
+    existsSync(tests) &&
+    readdirSync(tests, { recursive: true, encoding: 'utf8' }).some((f) => f.endsWith('.test-d.ts'));
   return defineProject({
     resolve: { conditions },
     ssr: { resolve: { conditions } },

@@ -1,0 +1,15 @@
+// Builds every workspace through nx and stays quiet unless something fails, so that a cached build is one line.
+import { spawnSync } from 'node:child_process';
+
+const started = performance.now();
+const { status, stdout, stderr } = spawnSync(
+  'npx',
+  ['nx', 'run-many', '-t', 'build', '--output-style=static-failures-only', ...process.argv.slice(2)],
+  { encoding: 'utf8', env: { NX_DAEMON: 'false', NX_NO_CLOUD: 'true', NX_TUI: 'false', ...process.env } },
+);
+if (status !== 0) {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exit(status ?? 1);
+}
+console.log(`build: up to date in ${((performance.now() - started) / 1000).toFixed(1)} s`);

@@ -40,6 +40,8 @@ const CORE_ORDER = [
   'snapshot',
   'stage',
   'graph',
+  // The real clock and the like: only the host and what comes after it may choose them.
+  'adapters',
   'host',
   'environment',
 ];

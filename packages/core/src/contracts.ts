@@ -7,6 +7,12 @@ export { BATCH_SIZE, END_OF_CHANNEL, END_OF_DATA, barrier, batch, cancelMarker }
 export type { Barrier, CancelMarker, ControlElement, EndOfChannel, EndOfData, IdleFlag, RecordBatch, SnapshotKind, StreamElement, Watermark } from './element/element.js';
 export { ByteReader, ByteWriter } from './element/bytes.js';
 export type { Key } from './element/key.js';
+export { assertKey } from './element/assert-key.js';
+export { decodeKey, decodeKeyBlock, encodeKey, encodeKeyBlock, keyBytes } from './element/key-bytes.js';
+export { keyIdentity } from './element/key-identity.js';
+export type { KeyIdentity } from './element/key-identity.js';
+export { hashKey } from './element/key-hash.js';
+export { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM, flinkMurmur, keyGroupOf, keyGroupRange, subtaskOfKeyGroup } from './element/key-group.js';
 export type { Awaitable } from './contracts/awaitable.js';
 export type { BlobWriter, CheckpointLocation, CheckpointStorage, JobStorage, StorageCapabilities, StorageLock, StorageScope, StoredCheckpoint } from './contracts/checkpoint-storage.js';
 export { nextTurn, sleep } from './contracts/clock.js';

@@ -97,6 +97,10 @@ export class ByteWriter {
     this.varint(source.length);
     this.bytes(source);
   }
+  /** Overwrites a byte written earlier. */
+  patchU8(at: number, value: number): void {
+    this.#buffer[at] = value;
+  }
   /** Overwrites four bytes written earlier. */
   patchU32(at: number, value: number): void {
     this.#view.setUint32(at, value);

@@ -1,0 +1,249 @@
+/**
+ * When has a subtask seen a checkpoint's barrier on all of its inputs, and what does it do until then?
+ *
+ * A pure state machine: `step(state, input, now)` gives the next state and what is to be done about it. Every mode runs the same
+ * bookkeeping and differs in one row of {@link MODES}:
+ *
+ * - `aligned` is the algorithm for acyclic graphs of "Lightweight Asynchronous Snapshots for Distributed Dataflows" (arXiv 1506.08603,
+ *   algorithm 1): block each input on its barrier; with all in, snapshot and broadcast the barrier, then unblock. Newer, cancelled and ended
+ *   checkpoints are treated as by Flink's SingleCheckpointBarrierHandler.
+ * - `counting` follows Flink's CheckpointBarrierTracker: nothing is blocked, so a record between the first and the last barrier is in the
+ *   snapshot and is read again after a restore (at-least-once).
+ *
+ * Two more rows make the modes whose barriers overtake records. Both need a turn `first` (a checkpoint starts), before `barrier` and `last`:
+ *
+ * - `unaligned`: first = persist inputs, snapshot (its barrier overtakes queued output); barrier = stop persisting that channel;
+ *   last = inputs complete; abort and displaced = abort, discard what was persisted.
+ * - `aligned-with-timeout`: the row `aligned` with first = arm timer, and an input `timeout` whose turn is: persist inputs, snapshot. The
+ *   checkpoint then goes on with the row `unaligned`, whose `last` also unblocks the channels that were blocked before the timeout.
+ */
+import type { AbortReason } from '../contracts/job-events.js';
+import type { Barrier } from '../element/element.js';
+import type { CheckpointId } from '../element/ids.js';
+import { isForetold, remember, withoutUpTo } from './foretold-aborts.js';
+
+export type AlignmentMode = 'aligned' | 'counting';
+
+/** End of data is no input: barriers still follow it. */
+export type AlignmentInput =
+  | { readonly kind: 'barrier'; readonly channel: number; readonly barrier: Barrier }
+  | { readonly kind: 'cancel'; readonly channel: number; readonly checkpointId: CheckpointId }
+  | { readonly kind: 'end-of-channel'; readonly channel: number }
+  /** The coordinator gave the checkpoint up; its barriers may be on their way, or never come. */
+  | { readonly kind: 'abort'; readonly checkpointId: CheckpointId };
+
+/** Carried out in order, and all of a step before the next element is taken from any channel. */
+export type AlignmentAction =
+  /** Take nothing more from the channel. */
+  | { readonly kind: 'block'; readonly channel: number }
+  /** Take from every channel again. */
+  | { readonly kind: 'unblock-all' }
+  /** Forward the barrier and capture. `startedAt` is the `now` of the first barrier; the alignment lasted from then to now. */
+  | { readonly kind: 'snapshot'; readonly barrier: Barrier; readonly startedAt: number }
+  /** Send a cancel marker downstream, and decline with the reason; without one the coordinator gave up first and needs no answer. */
+  | { readonly kind: 'abort'; readonly checkpointId: CheckpointId; readonly reason: AbortReason | undefined };
+
+export interface AlignmentOptions {
+  /** Checkpoints go on after an input has ended, which then counts as having delivered every later barrier (FLIP-147). Default true. */
+  readonly checkpointsAfterEnd?: boolean | undefined;
+}
+
+/** A checkpoint whose barrier came on some channels. */
+interface Tracked {
+  readonly barrier: Barrier;
+  readonly startedAt: number;
+  /** Channels that were open when it started and have neither delivered its barrier nor ended. */
+  readonly missing: ReadonlySet<number>;
+}
+
+/** Immutable; use {@link isBlocked} and {@link pendingId} to look into it. */
+export interface AlignmentState {
+  readonly mode: AlignmentMode;
+  readonly checkpointsAfterEnd: boolean;
+  readonly open: ReadonlySet<number>;
+  readonly blocked: ReadonlySet<number>;
+  /** Ascending by id. */
+  readonly tracked: readonly Tracked[];
+  /** The largest id that a barrier or cancel marker named. What is not tracked and not above it is over. */
+  readonly highest: CheckpointId;
+  /** Ids above `highest` that the coordinator gave up; ascending. */
+  readonly foretold: readonly CheckpointId[];
+}
+
+export type Transition = readonly [AlignmentState, readonly AlignmentAction[]];
+
+/** What happens to a checkpoint: a barrier came but others are missing; the last one came; it is given up; a newer one took its place. */
+type Turn = 'barrier' | 'last' | 'abort' | 'displaced';
+
+interface Mode extends Readonly<Record<Turn, readonly AlignmentAction['kind'][]>> {
+  /** Checkpoints that can be under way at once; one more displaces the oldest. */
+  readonly concurrent: number;
+}
+
+const MODES: Readonly<Record<AlignmentMode, Mode>> = {
+  // The barrier leaves before any channel is unblocked: what waited behind it stays behind it.
+  aligned: {
+    concurrent: 1,
+    barrier: ['block'],
+    last: ['snapshot', 'unblock-all'],
+    abort: ['abort', 'unblock-all'],
+    displaced: ['abort', 'unblock-all'],
+  },
+  // 50 as in Flink (MAX_CHECKPOINTS_TO_TRACK). What is displaced is dropped without a word: a newer one will subsume it.
+  counting: { concurrent: 50, barrier: [], last: ['snapshot'], abort: ['abort'], displaced: [] },
+};
+
+/** The state of a subtask with `channels` inputs, numbered from 0, before the first barrier. */
+export function alignment(mode: AlignmentMode, channels: number, options: AlignmentOptions = {}): AlignmentState {
+  return {
+    mode,
+    checkpointsAfterEnd: options.checkpointsAfterEnd ?? true,
+    open: new Set(Array.from({ length: channels }, (_, channel) => channel)),
+    blocked: new Set(),
+    tracked: [],
+    highest: 0,
+    foretold: [],
+  };
+}
+
+/** Takes one input at the time `now` (ms of any clock). O(channels). Late, repeated and unknown inputs are answered with no action. */
+export function step(state: AlignmentState, input: AlignmentInput, now: number): Transition {
+  switch (input.kind) {
+    case 'barrier':
+      return onBarrier(state, input.channel, input.barrier, now);
+    case 'cancel':
+      return onCancel(state, input.checkpointId);
+    case 'end-of-channel':
+      return onEndOfChannel(state, input.channel);
+    case 'abort':
+      return onAbort(state, input.checkpointId);
+  }
+}
+
+/** Nothing may be taken from the channel now. */
+export function isBlocked(state: AlignmentState, channel: number): boolean {
+  return state.blocked.has(channel);
+}
+
+/** The newest checkpoint that is under way here. */
+export function pendingId(state: AlignmentState): CheckpointId | undefined {
+  return state.tracked.at(-1)?.barrier.checkpointId;
+}
+
+function onBarrier(state: AlignmentState, channel: number, barrier: Barrier, now: number): Transition {
+  const id = barrier.checkpointId;
+  const known = state.tracked.find((t) => idOf(t) === id);
+  if (known !== undefined) return collect(state, known, channel);
+  if (id <= state.highest) return [state, []];
+
+  const [roomy, displaced] = makeRoom(state);
+  const isGivenUp = isForetold(roomy.foretold, id);
+  const raised = raise(roomy, id);
+  if (isGivenUp) return [raised, [...displaced, { kind: 'abort', checkpointId: id, reason: undefined }]];
+
+  const started: Tracked = { barrier, startedAt: now, missing: raised.open };
+  const [next, actions] = collect({ ...raised, tracked: [...raised.tracked, started] }, started, channel);
+  return [next, [...displaced, ...actions]];
+}
+
+function onCancel(state: AlignmentState, id: CheckpointId): Transition {
+  const reason = isForetold(state.foretold, id) ? undefined : 'CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER';
+  const isNew = id > state.highest;
+  // The channel skips what is older too. Flink's aligned handler forgets an older pending checkpoint without a word here; we say it.
+  const [next, actions] = giveUp(state, (t) => idOf(t) <= id, 'CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER');
+  return isNew ? [raise(next, id), [...actions, { kind: 'abort', checkpointId: id, reason }]] : [next, actions];
+}
+
+function onEndOfChannel(state: AlignmentState, channel: number): Transition {
+  const ended = { ...state, open: without(state.open, channel) };
+  if (!state.checkpointsAfterEnd) return giveUp(ended, () => true, 'CHECKPOINT_DECLINED_INPUT_END_OF_STREAM');
+  const tracked = state.tracked.map((t) => ({ ...t, missing: without(t.missing, channel) }));
+  const complete = tracked.findLast((t) => t.missing.size === 0);
+  const next = { ...ended, tracked };
+  return complete === undefined ? [next, []] : finish(next, complete);
+}
+
+function onAbort(state: AlignmentState, id: CheckpointId): Transition {
+  if (id > state.highest) return [{ ...state, foretold: remember(state.foretold, id) }, []];
+  // Flink keeps the channels blocked until the other barriers have come as well; nobody gains by that.
+  return giveUp(state, (t) => idOf(t) === id, undefined);
+}
+
+/** The channel delivered the barrier of `tracked`. */
+function collect(state: AlignmentState, tracked: Tracked, channel: number): Transition {
+  const collected = { ...tracked, missing: without(tracked.missing, channel) };
+  if (collected.missing.size === 0) return finish(state, collected);
+  const next = { ...state, tracked: state.tracked.map((t) => (t === tracked ? collected : t)) };
+  return perform(next, 'barrier', collected, { channel });
+}
+
+/** Every barrier of `complete` is in. What is older is dropped: it is subsumed once this one is complete everywhere. */
+function finish(state: AlignmentState, complete: Tracked): Transition {
+  const tracked = state.tracked.filter((t) => idOf(t) > idOf(complete));
+  return perform({ ...state, tracked }, 'last', complete, {});
+}
+
+function makeRoom(state: AlignmentState): Transition {
+  const oldest = state.tracked[0];
+  if (oldest === undefined || state.tracked.length < MODES[state.mode].concurrent) return [state, []];
+  const next = { ...state, tracked: state.tracked.slice(1) };
+  return perform(next, 'displaced', oldest, { reason: 'CHECKPOINT_DECLINED_SUBSUMED' });
+}
+
+function giveUp(state: AlignmentState, which: (t: Tracked) => boolean, reason: AbortReason | undefined): Transition {
+  let next: AlignmentState = { ...state, tracked: state.tracked.filter((t) => !which(t)) };
+  const all: AlignmentAction[] = [];
+  for (const tracked of state.tracked.filter(which)) {
+    const [after, actions] = perform(next, 'abort', tracked, { reason });
+    next = after;
+    all.push(...actions);
+  }
+  return [next, all];
+}
+
+/** Fills in the mode's actions for one turn of a checkpoint. */
+function perform(
+  state: AlignmentState,
+  turn: Turn,
+  { barrier, startedAt }: Tracked,
+  { channel, reason }: { readonly channel?: number; readonly reason?: AbortReason | undefined },
+): Transition {
+  const actions: AlignmentAction[] = [];
+  let blocked = state.blocked;
+  for (const kind of MODES[state.mode][turn]) {
+    switch (kind) {
+      case 'block':
+        if (channel === undefined || blocked.has(channel)) break;
+        blocked = new Set(blocked).add(channel);
+        actions.push({ kind, channel });
+        break;
+      case 'unblock-all':
+        if (blocked.size === 0) break;
+        blocked = new Set();
+        actions.push({ kind });
+        break;
+      case 'snapshot':
+        actions.push({ kind, barrier, startedAt });
+        break;
+      case 'abort':
+        actions.push({ kind, checkpointId: barrier.checkpointId, reason });
+        break;
+    }
+  }
+  return [blocked === state.blocked ? state : { ...state, blocked }, actions];
+}
+
+function raise(state: AlignmentState, id: CheckpointId): AlignmentState {
+  return { ...state, highest: id, foretold: withoutUpTo(state.foretold, id) };
+}
+
+function idOf(tracked: Tracked): CheckpointId {
+  return tracked.barrier.checkpointId;
+}
+
+function without(channels: ReadonlySet<number>, channel: number): ReadonlySet<number> {
+  if (!channels.has(channel)) return channels;
+  const rest = new Set(channels);
+  rest.delete(channel);
+  return rest;
+}

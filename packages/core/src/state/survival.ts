@@ -1,0 +1,194 @@
+import { isWellFormed } from '../element/well-formed.js';
+import { fault, inside, propertyStep } from './fault.js';
+import type { Fault } from './fault.js';
+import { SharedBytes } from './shared-bytes.js';
+
+// What msgpackr (with structuredClone and moreTypes) gives back as it was: undefined, null, booleans, numbers but -0, bigints, well-formed
+// strings, plain objects, arrays, Map, Set, Date, RegExp, the errors of the language, ArrayBuffer, DataView, typed arrays and Buffer, and
+// references shared among these or leading back. Everything else is refused here rather than changed silently there.
+
+/** Deeper values are refused: the codec recurses, and reading needs more of the stack than writing did. */
+export const MAX_DEPTH = 256;
+
+/** Values with fewer objects are walked without remembering which were seen. */
+const REMEMBER_FROM = 32;
+
+/** Names that the codec uses for itself or changes for safety. */
+const LOST_NAMES = new Set<PropertyKey>(['__proto__', '__keys__']);
+
+const ERRORS: ReadonlySet<unknown> = new Set(
+  [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((type) => type.prototype),
+);
+const TYPED_ARRAYS: ReadonlySet<unknown> = new Set(
+  [
+    Buffer,
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
+  ].map((type) => type.prototype as unknown),
+);
+const ERROR_NAMES: ReadonlySet<PropertyKey> = new Set(['stack', 'message', 'cause']);
+
+interface Walk {
+  visited: number;
+  seen: Set<object> | undefined;
+  openErrors: Set<object> | undefined;
+  sharedBytes: SharedBytes | undefined;
+}
+
+/** The first thing inside `value` that would not survive, or undefined if all of it would. Calls no code of the value (no getter). */
+export function findFault(value: unknown): Fault | undefined {
+  return faultOf(value, 0, { visited: 0, seen: undefined, openErrors: undefined, sharedBytes: undefined });
+}
+
+function faultOf(value: unknown, depth: number, walk: Walk): Fault | undefined {
+  switch (typeof value) {
+    case 'string':
+      return isWellFormed(value) ? undefined : fault('is a string with a lone surrogate');
+    case 'number':
+      return Object.is(value, -0) ? fault('is -0') : undefined;
+    case 'undefined':
+    case 'boolean':
+    case 'bigint':
+      return undefined;
+    case 'function':
+    case 'symbol':
+      return fault(`is a ${typeof value}`);
+    case 'object':
+      return value === null ? undefined : faultOfObject(value, depth, walk);
+  }
+}
+
+function faultOfObject(value: object, depth: number, walk: Walk): Fault | undefined {
+  if (walk.openErrors?.has(value) === true) return fault('is an Error that leads back to itself');
+  if (walk.seen?.has(value) === true) return undefined;
+  if (depth === MAX_DEPTH) return fault(`is nested more than ${MAX_DEPTH} deep`);
+  if (++walk.visited > REMEMBER_FROM) (walk.seen ??= new Set()).add(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype) return faultOfRecord(value as Record<string, unknown>, depth, walk);
+  if (prototype === Array.prototype && Array.isArray(value)) return faultOfArray(value, depth, walk);
+  if (TYPED_ARRAYS.has(prototype)) return faultOfView(value as NodeJS.TypedArray, walk);
+  return ownProperties(value) ?? faultOfBuiltIn(value, prototype, depth, walk);
+}
+
+function faultOfRecord(value: Record<string, unknown>, depth: number, walk: Walk): Fault | undefined {
+  for (const name of Reflect.ownKeys(value)) {
+    if (typeof name === 'symbol') return fault(`has a property named by a symbol, ${String(name)}`);
+    if (LOST_NAMES.has(name)) return fault(`has a property named ${name}`);
+    if (!isWellFormed(name)) return fault('has a property whose name has a lone surrogate');
+    // Reading the descriptor instead of the property tells getters from values, and runs none.
+    const property = Object.getOwnPropertyDescriptor(value, name)!;
+    if (!('value' in property)) return inside(propertyStep(name), fault('is a getter or setter'));
+    if (property.enumerable !== true) return inside(propertyStep(name), fault('is not enumerable'));
+    const found = faultOf(property.value, depth + 1, walk);
+    if (found !== undefined) return inside(propertyStep(name), found);
+  }
+  return undefined;
+}
+
+function faultOfArray(value: readonly unknown[], depth: number, walk: Walk): Fault | undefined {
+  for (let i = 0; i < value.length; i++) {
+    const element = value[i];
+    const found =
+      element === undefined && !(i in value) ? fault('is a hole in an array') : faultOf(element, depth + 1, walk);
+    if (found !== undefined) return inside(`[${i}]`, found);
+  }
+  return Object.keys(value).length === value.length ? undefined : fault('is an array with properties of its own');
+}
+
+function faultOfView(value: NodeJS.TypedArray | DataView, walk: Walk): Fault | undefined {
+  const { buffer } = value;
+  if (Object.getPrototypeOf(buffer) !== ArrayBuffer.prototype) return fault('is a view of shared memory');
+  return faultOfBytes(buffer as ArrayBuffer, value.byteOffset, value.byteLength, walk);
+}
+
+function faultOfBytes(buffer: ArrayBuffer, start: number, length: number, walk: Walk): Fault | undefined {
+  // The type of ES2023 does not know resizable buffers, Node 20 does.
+  if ((buffer as { readonly resizable?: boolean }).resizable === true) return fault('is backed by a resizable buffer');
+  walk.sharedBytes ??= new SharedBytes();
+  return walk.sharedBytes.add(buffer, start, length)
+    ? undefined
+    : fault('shares its bytes with another part of the value');
+}
+
+function ownProperties(value: object): Fault | undefined {
+  for (const name of Reflect.ownKeys(value)) {
+    const isOrdinary =
+      (value instanceof Error && ERROR_NAMES.has(name)) || (value instanceof RegExp && name === 'lastIndex');
+    if (!isOrdinary) return fault(`is ${nameOf(value)} with properties of its own (${String(name)})`);
+  }
+  return undefined;
+}
+
+function faultOfBuiltIn(value: object, prototype: unknown, depth: number, walk: Walk): Fault | undefined {
+  switch (prototype) {
+    case Map.prototype: {
+      let i = 0;
+      for (const [key, entry] of value as Map<unknown, unknown>) {
+        const found =
+          inside(`.key(${i})`, faultOf(key, depth + 1, walk)) ??
+          inside(entryStep(key, i), faultOf(entry, depth + 1, walk));
+        if (found !== undefined) return found;
+        i++;
+      }
+      return undefined;
+    }
+    case Set.prototype: {
+      let i = 0;
+      for (const element of value as Set<unknown>) {
+        const found = faultOf(element, depth + 1, walk);
+        if (found !== undefined) return inside(`.element(${i})`, found);
+        i++;
+      }
+      return undefined;
+    }
+    case Date.prototype:
+      return undefined;
+    case RegExp.prototype:
+      return (value as RegExp).lastIndex === 0 ? undefined : fault('is a RegExp with a lastIndex');
+    case ArrayBuffer.prototype:
+      return faultOfBytes(value as ArrayBuffer, 0, (value as ArrayBuffer).byteLength, walk);
+    case DataView.prototype:
+      return faultOfView(value as DataView, walk);
+    case null:
+      return fault('is an object without prototype (copy it with { ...value })');
+    default:
+      return ERRORS.has(prototype)
+        ? faultOfError(value as Error, depth, walk)
+        : fault(`is ${nameOf(value)}, an instance of a class that no serializer was given for`);
+  }
+}
+
+function faultOfError(value: Error, depth: number, walk: Walk): Fault | undefined {
+  const { message, cause } = value;
+  if (typeof message !== 'string') return inside('.message', fault('is not a string'));
+  const found = faultOf(message, depth, walk);
+  if (found !== undefined) return inside('.message', found);
+  const open = (walk.openErrors ??= new Set());
+  open.add(value);
+  const inCause = inside('.cause', faultOf(cause, depth + 1, walk));
+  open.delete(value);
+  return inCause;
+}
+
+function entryStep(key: unknown, index: number): string {
+  return typeof key === 'string'
+    ? `.get(${JSON.stringify(key)})`
+    : typeof key === 'number'
+      ? `.get(${key})`
+      : `.value(${index})`;
+}
+
+function nameOf(value: object): string {
+  const { constructor } = value as { constructor?: unknown };
+  const name = typeof constructor === 'function' ? constructor.name : '';
+  return name === '' ? 'an anonymous object' : name;
+}

@@ -2,27 +2,20 @@
  * When has a subtask seen a checkpoint's barrier on all of its inputs, and what does it do until then?
  *
  * A pure state machine: `step(state, input, now)` gives the next state and what is to be done about it. Every mode runs the same
- * bookkeeping and differs in one row of {@link MODES}:
+ * bookkeeping and differs in one row of a table of actions (modes.ts):
  *
  * - `aligned` is the algorithm for acyclic graphs of "Lightweight Asynchronous Snapshots for Distributed Dataflows" (arXiv 1506.08603,
  *   algorithm 1): block each input on its barrier; with all in, snapshot and broadcast the barrier, then unblock. Newer, cancelled and ended
  *   checkpoints are treated as by Flink's SingleCheckpointBarrierHandler.
  * - `counting` follows Flink's CheckpointBarrierTracker: nothing is blocked, so a record between the first and the last barrier is in the
  *   snapshot and is read again after a restore (at-least-once).
- *
- * Two more rows make the modes whose barriers overtake records. Both need a turn `first` (a checkpoint starts), before `barrier` and `last`:
- *
- * - `unaligned`: first = persist inputs, snapshot (its barrier overtakes queued output); barrier = stop persisting that channel;
- *   last = inputs complete; abort and displaced = abort, discard what was persisted.
- * - `aligned-with-timeout`: the row `aligned` with first = arm timer, and an input `timeout` whose turn is: persist inputs, snapshot. The
- *   checkpoint then goes on with the row `unaligned`, whose `last` also unblocks the channels that were blocked before the timeout.
  */
 import type { AbortReason } from '../contracts/job-events.js';
 import type { Barrier } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { isForetold, remember, withoutUpTo } from './foretold-aborts.js';
-
-export type AlignmentMode = 'aligned' | 'counting';
+import { MODES, takeTurn } from './modes.js';
+import type { AlignmentAction, AlignmentMode, Turn, TurnContext } from './modes.js';
 
 /** End of data is no input: barriers still follow it. */
 export type AlignmentInput =
@@ -31,17 +24,6 @@ export type AlignmentInput =
   | { readonly kind: 'end-of-channel'; readonly channel: number }
   /** The coordinator gave the checkpoint up; its barriers may be on their way, or never come. */
   | { readonly kind: 'abort'; readonly checkpointId: CheckpointId };
-
-/** Carried out in order, and all of a step before the next element is taken from any channel. */
-export type AlignmentAction =
-  /** Take nothing more from the channel. */
-  | { readonly kind: 'block'; readonly channel: number }
-  /** Take from every channel again. */
-  | { readonly kind: 'unblock-all' }
-  /** Forward the barrier and capture. `startedAt` is the `now` of the first barrier; the alignment lasted from then to now. */
-  | { readonly kind: 'snapshot'; readonly barrier: Barrier; readonly startedAt: number }
-  /** Send a cancel marker downstream, and decline with the reason; without one the coordinator gave up first and needs no answer. */
-  | { readonly kind: 'abort'; readonly checkpointId: CheckpointId; readonly reason: AbortReason | undefined };
 
 export interface AlignmentOptions {
   /** Checkpoints go on after an input has ended, which then counts as having delivered every later barrier (FLIP-147). Default true. */
@@ -71,27 +53,6 @@ export interface AlignmentState {
 }
 
 export type Transition = readonly [AlignmentState, readonly AlignmentAction[]];
-
-/** What happens to a checkpoint: a barrier came but others are missing; the last one came; it is given up; a newer one took its place. */
-type Turn = 'barrier' | 'last' | 'abort' | 'displaced';
-
-interface Mode extends Readonly<Record<Turn, readonly AlignmentAction['kind'][]>> {
-  /** Checkpoints that can be under way at once; one more displaces the oldest. */
-  readonly concurrent: number;
-}
-
-const MODES: Readonly<Record<AlignmentMode, Mode>> = {
-  // The barrier leaves before any channel is unblocked: what waited behind it stays behind it.
-  aligned: {
-    concurrent: 1,
-    barrier: ['block'],
-    last: ['snapshot', 'unblock-all'],
-    abort: ['abort', 'unblock-all'],
-    displaced: ['abort', 'unblock-all'],
-  },
-  // 50 as in Flink (MAX_CHECKPOINTS_TO_TRACK). What is displaced is dropped without a word: a newer one will subsume it.
-  counting: { concurrent: 50, barrier: [], last: ['snapshot'], abort: ['abort'], displaced: [] },
-};
 
 /** The state of a subtask with `channels` inputs, numbered from 0, before the first barrier. */
 export function alignment(mode: AlignmentMode, channels: number, options: AlignmentOptions = {}): AlignmentState {
@@ -180,7 +141,7 @@ function collect(state: AlignmentState, tracked: Tracked, channel: number): Tran
 /** Every barrier of `complete` is in. What is older is dropped: it is subsumed once this one is complete everywhere. */
 function finish(state: AlignmentState, complete: Tracked): Transition {
   const tracked = state.tracked.filter((t) => idOf(t) > idOf(complete));
-  return perform({ ...state, tracked }, 'last', complete, {});
+  return perform({ ...state, tracked }, 'last', complete);
 }
 
 function makeRoom(state: AlignmentState): Transition {
@@ -201,36 +162,14 @@ function giveUp(state: AlignmentState, which: (t: Tracked) => boolean, reason: A
   return [next, all];
 }
 
-/** Fills in the mode's actions for one turn of a checkpoint. */
 function perform(
   state: AlignmentState,
   turn: Turn,
-  { barrier, startedAt }: Tracked,
-  { channel, reason }: { readonly channel?: number; readonly reason?: AbortReason | undefined },
+  tracked: Tracked,
+  more: Pick<TurnContext, 'channel' | 'reason'> = {},
 ): Transition {
-  const actions: AlignmentAction[] = [];
-  let blocked = state.blocked;
-  for (const kind of MODES[state.mode][turn]) {
-    switch (kind) {
-      case 'block':
-        if (channel === undefined || blocked.has(channel)) break;
-        blocked = new Set(blocked).add(channel);
-        actions.push({ kind, channel });
-        break;
-      case 'unblock-all':
-        if (blocked.size === 0) break;
-        blocked = new Set();
-        actions.push({ kind });
-        break;
-      case 'snapshot':
-        actions.push({ kind, barrier, startedAt });
-        break;
-      case 'abort':
-        actions.push({ kind, checkpointId: barrier.checkpointId, reason });
-        break;
-    }
-  }
-  return [blocked === state.blocked ? state : { ...state, blocked }, actions];
+  const { blocked, actions } = takeTurn(state.mode, turn, state.blocked, { ...tracked, ...more });
+  return [{ ...state, blocked }, actions];
 }
 
 function raise(state: AlignmentState, id: CheckpointId): AlignmentState {

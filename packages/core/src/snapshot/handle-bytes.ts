@@ -1,0 +1,160 @@
+import type { SerializerRef } from '../contracts/serializer.js';
+import type {
+  BlobHandle,
+  CommittablesHandle,
+  KeyedStateHandle,
+  OperatorStateHandle,
+  OperatorStateMode,
+  StateKind,
+} from '../contracts/snapshot.js';
+import type { ByteReader, ByteWriter } from '../element/bytes.js';
+
+// Bytes of state handles inside `_metadata`, format version 1. A number that stands for a word never changes its meaning.
+
+const STATE_KINDS: readonly StateKind[] = ['value', 'list', 'map'];
+const MODES: readonly OperatorStateMode[] = ['list', 'union', 'broadcast'];
+const INLINE = 0;
+const FILE = 1;
+const CANONICAL = 0;
+const CRC32 = 0;
+
+export function writeKeyedHandle(out: ByteWriter, handle: KeyedStateHandle): void {
+  out.u8(CANONICAL);
+  out.varint(handle.range.first);
+  out.varint(handle.range.last);
+  writeList(out, handle.states, (state) => {
+    out.text(state.name);
+    writeWord(out, STATE_KINDS, state.kind);
+    writeSerializerRef(out, state.serializer);
+  });
+  writeList(out, handle.groups, (group) => {
+    out.varint(group.keyGroup);
+    out.varint(group.offset);
+    out.varint(group.length);
+  });
+  writeBlobHandle(out, handle.blob);
+}
+
+export function readKeyedHandle(from: ByteReader): KeyedStateHandle {
+  if (from.u8() !== CANONICAL) throw malformed(from, 'format of keyed state');
+  return {
+    range: { first: from.varint(), last: from.varint() },
+    format: 'canonical',
+    states: readList(from, () => ({
+      name: from.text(),
+      kind: readWord(from, STATE_KINDS),
+      serializer: readSerializerRef(from),
+    })),
+    groups: readList(from, () => ({ keyGroup: from.varint(), offset: from.varint(), length: from.varint() })),
+    blob: readBlobHandle(from),
+  };
+}
+
+export function writeOperatorHandle(out: ByteWriter, handle: OperatorStateHandle): void {
+  out.text(handle.name);
+  writeWord(out, MODES, handle.mode);
+  writeSerializerRef(out, handle.serializer);
+  out.varint(handle.count);
+  writeBlobHandle(out, handle.blob);
+}
+
+export function readOperatorHandle(from: ByteReader): OperatorStateHandle {
+  return {
+    name: from.text(),
+    mode: readWord(from, MODES),
+    serializer: readSerializerRef(from),
+    count: from.varint(),
+    blob: readBlobHandle(from),
+  };
+}
+
+export function writeCommittablesHandle(out: ByteWriter, handle: CommittablesHandle): void {
+  writeSerializerRef(out, handle.serializer);
+  out.varint(handle.newest);
+  out.varint(handle.count);
+  writeBlobHandle(out, handle.blob);
+}
+
+export function readCommittablesHandle(from: ByteReader): CommittablesHandle {
+  return {
+    serializer: readSerializerRef(from),
+    newest: from.varint(),
+    count: from.varint(),
+    blob: readBlobHandle(from),
+  };
+}
+
+function writeBlobHandle(out: ByteWriter, blob: BlobHandle): void {
+  switch (blob.kind) {
+    case 'inline':
+      out.u8(INLINE);
+      out.block(blob.bytes);
+      return;
+    case 'blob':
+      out.u8(FILE);
+      out.text(blob.path);
+      out.varint(blob.length);
+      out.u8(CRC32);
+      out.u32(blob.checksum);
+  }
+}
+
+function readBlobHandle(from: ByteReader): BlobHandle {
+  switch (from.u8()) {
+    case INLINE:
+      // A copy, so that a small state does not keep the whole `_metadata` in memory.
+      return { kind: 'inline', bytes: Uint8Array.prototype.slice.call(from.block()) };
+    case FILE: {
+      const path = from.text();
+      const length = from.varint();
+      if (from.u8() !== CRC32) throw malformed(from, 'checksum algorithm');
+      return { kind: 'blob', path, length, algorithm: 'crc32', checksum: from.u32() };
+    }
+    default:
+      throw malformed(from, 'kind of blob');
+  }
+}
+
+export function writeSerializerRef(out: ByteWriter, ref: SerializerRef): void {
+  out.text(ref.id);
+  out.varint(ref.version);
+}
+
+export function readSerializerRef(from: ByteReader): SerializerRef {
+  return { id: from.text(), version: from.varint() };
+}
+
+export function writeList<T>(out: ByteWriter, items: readonly T[], write: (item: T) => void): void {
+  out.varint(items.length);
+  items.forEach(write);
+}
+
+export function readList<T>(from: ByteReader, read: () => T): T[] {
+  const items: T[] = [];
+  for (let rest = from.varint(); rest > 0; rest--) items.push(read());
+  return items;
+}
+
+/** A word of a closed list, as its place in it. */
+export function writeWord<W>(out: ByteWriter, words: readonly W[], word: W): void {
+  out.u8(words.indexOf(word));
+}
+
+export function readWord<W>(from: ByteReader, words: readonly W[]): W {
+  const word = words[from.u8()];
+  if (word === undefined) throw malformed(from, 'word');
+  return word;
+}
+
+export function writeOptional<T>(out: ByteWriter, value: T | undefined, write: (value: T) => void): void {
+  out.u8(value === undefined ? 0 : 1);
+  if (value !== undefined) write(value);
+}
+
+export function readOptional<T>(from: ByteReader, read: () => T): T | undefined {
+  return readWord(from, [false, true]) ? read() : undefined;
+}
+
+function malformed(from: ByteReader, what: string): RangeError {
+  return new RangeError(`unknown ${what} before byte ${String(from.position)}`);
+}

@@ -1,0 +1,102 @@
+import type { CheckpointMetadata, OperatorMetadata, SubtaskState } from '../contracts/metadata.js';
+import type { ByteReader, ByteWriter } from '../element/bytes.js';
+import type { SnapshotKind } from '../element/element.js';
+import {
+  readCommittablesHandle,
+  readKeyedHandle,
+  readList,
+  readOperatorHandle,
+  readOptional,
+  readSerializerRef,
+  readWord,
+  writeCommittablesHandle,
+  writeKeyedHandle,
+  writeList,
+  writeOperatorHandle,
+  writeOptional,
+  writeSerializerRef,
+  writeWord,
+} from './handle-bytes.js';
+
+// What lies between the features and the checksum of `_metadata`, format version 1.
+
+const KINDS: readonly SnapshotKind[] = ['checkpoint', 'savepoint'];
+const STATUSES: readonly OperatorMetadata['status'][] = ['running', 'finished'];
+const BOOLEANS: readonly boolean[] = [false, true];
+
+export function writeBody(out: ByteWriter, metadata: CheckpointMetadata): void {
+  out.text(metadata.job);
+  out.text(metadata.lineage);
+  out.varint(metadata.attempt);
+  out.varint(metadata.checkpointId);
+  writeWord(out, KINDS, metadata.kind);
+  out.f64(metadata.triggeredAt);
+  writeOptional(out, metadata.restoredFrom, (restored) => {
+    out.varint(restored.checkpointId);
+    out.text(restored.pointer);
+  });
+  out.text(metadata.weirVersion);
+  out.text(metadata.nodeVersion);
+  writeWord(out, BOOLEANS, metadata.selfContained);
+  out.text(metadata.graphHash);
+  writeList(out, metadata.operators, (operator) => writeOperator(out, operator));
+}
+
+export function readBody(from: ByteReader): CheckpointMetadata {
+  return {
+    job: from.text(),
+    lineage: from.text(),
+    attempt: from.varint(),
+    checkpointId: from.varint(),
+    kind: readWord(from, KINDS),
+    triggeredAt: from.f64(),
+    restoredFrom: readOptional(from, () => ({ checkpointId: from.varint(), pointer: from.text() })),
+    weirVersion: from.text(),
+    nodeVersion: from.text(),
+    selfContained: readWord(from, BOOLEANS),
+    graphHash: from.text(),
+    operators: readList(from, () => readOperator(from)),
+  };
+}
+
+function writeOperator(out: ByteWriter, operator: OperatorMetadata): void {
+  out.text(operator.uid);
+  out.varint(operator.parallelism);
+  out.varint(operator.maxParallelism);
+  writeWord(out, STATUSES, operator.status);
+  writeOptional(out, operator.enumerator, (enumerator) => {
+    writeSerializerRef(out, enumerator.serializer);
+    out.block(enumerator.bytes);
+  });
+  writeList(out, operator.subtasks, (subtask) => writeSubtask(out, subtask));
+}
+
+function readOperator(from: ByteReader): OperatorMetadata {
+  return {
+    uid: from.text(),
+    parallelism: from.varint(),
+    maxParallelism: from.varint(),
+    status: readWord(from, STATUSES),
+    enumerator: readOptional(from, () => ({
+      serializer: readSerializerRef(from),
+      bytes: Uint8Array.prototype.slice.call(from.block()),
+    })),
+    subtasks: readList(from, () => readSubtask(from)),
+  };
+}
+
+function writeSubtask(out: ByteWriter, subtask: SubtaskState): void {
+  out.varint(subtask.index);
+  writeList(out, subtask.keyed, (handle) => writeKeyedHandle(out, handle));
+  writeList(out, subtask.operator, (handle) => writeOperatorHandle(out, handle));
+  writeOptional(out, subtask.committables, (handle) => writeCommittablesHandle(out, handle));
+}
+
+function readSubtask(from: ByteReader): SubtaskState {
+  return {
+    index: from.varint(),
+    keyed: readList(from, () => readKeyedHandle(from)),
+    operator: readList(from, () => readOperatorHandle(from)),
+    committables: readOptional(from, () => readCommittablesHandle(from)),
+  };
+}

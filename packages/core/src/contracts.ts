@@ -42,3 +42,4 @@ export type { RowVisitor } from './state/rows.js';
 export { localFileSystem } from './adapters/local-file-system.js';
 export { decodeMetadata, encodeMetadata } from './snapshot/metadata.js';
 export { systemClock } from './adapters/system-clock.js';
+export { staticSplits } from './operator/static-splits.js';

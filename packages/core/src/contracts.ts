@@ -34,6 +34,7 @@ export type { CommitOutcome, Committer, Sink, SinkContext, SinkGrade, SinkWriter
 export type { BlobHandle, Committable, CommittableIdentity, CommittablesHandle, EnumeratorSnapshot, FileBlob, InlineBlob, KeyGroupRange, KeyedStateHandle, OperatorSnapshot, OperatorStateHandle, OperatorStateMode, StateKind, StateMeta, SubtaskSnapshot } from './contracts/snapshot.js';
 export type { ReaderContext, Source, SourceContext, SourceGrade, SourceReader, SourceSplit, SplitEnumerator } from './contracts/source.js';
 export type { CaptureRequest, KeyedCapture, KeyedSection, KeyedStateOutput, KeyedStateStore, ListState, MapState, Slice, StateBackend, StateBackendCapabilities, StateDeclaration, StateEntry, StateHandle, StateScope, ValueState } from './contracts/state-backend.js';
+export { WEIR_VERSION } from './contracts/version.js';
 export { defaultSerializer } from './state/default-serializer.js';
 export { v8Serializer } from './state/v8-serializer.js';
 export { withPlace } from './state/with-place.js';

@@ -4,6 +4,7 @@ import { ByteReader } from '../element/bytes.js';
 import type { ByteWriter } from '../element/bytes.js';
 import { decodeKeyBlock, encodeKeyBlock } from '../element/key-bytes.js';
 import type { Key } from '../element/key.js';
+import { readerOf } from './stored-by.js';
 
 // The rows of keyed state, the same for every state backend. Each tells its own length, so a section is rows one after the other:
 //   value  key, value
@@ -44,26 +45,29 @@ export interface RowVisitor {
   map(key: Key, mapKey: Key, value: unknown): void;
 }
 
-/** Reads the rows of a section in the order they were written. Throws a RangeError if they are not `count` whole rows. */
+/**
+ * Reads the rows of a section in the order they were written. Throws SERIALIZER_MISMATCH if `serializer` cannot read them, and a RangeError if
+ * they are not `count` whole rows.
+ */
 export function readRows(section: KeyedSection, serializer: Serializer, visit: RowVisitor): void {
   const from = new ByteReader(section.rows);
-  const { count } = section;
-  switch (section.state.kind) {
+  const { count, state } = section;
+  const stored = readerOf(serializer, state.serializer, `state '${state.name}'`);
+  switch (state.kind) {
     case 'value':
-      for (let i = 0; i < count; i++) visit.value(decodeKeyBlock(from), serializer.decode(from));
+      for (let i = 0; i < count; i++) visit.value(decodeKeyBlock(from), stored.decode(from));
       break;
     case 'list':
       for (let i = 0; i < count; i++) {
         const key = decodeKeyBlock(from);
         const values: unknown[] = [];
-        for (let rest = from.varint(); rest > 0; rest--) values.push(serializer.decode(from));
+        for (let rest = from.varint(); rest > 0; rest--) values.push(stored.decode(from));
         visit.list(key, values);
       }
       break;
     case 'map':
-      for (let i = 0; i < count; i++) visit.map(decodeKeyBlock(from), decodeKeyBlock(from), serializer.decode(from));
+      for (let i = 0; i < count; i++) visit.map(decodeKeyBlock(from), decodeKeyBlock(from), stored.decode(from));
       break;
   }
-  if (from.remaining !== 0)
-    throw new RangeError(`${from.remaining} bytes left after ${count} rows of '${section.state.name}'`);
+  if (from.remaining !== 0) throw new RangeError(`${from.remaining} bytes left after ${count} rows of '${state.name}'`);
 }

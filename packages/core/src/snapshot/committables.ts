@@ -1,0 +1,89 @@
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type { Serializer, SerializerRef } from '../contracts/serializer.js';
+import type { Committable, CommittableIdentity, CommittablesHandle } from '../contracts/snapshot.js';
+import { ByteReader, ByteWriter } from '../element/bytes.js';
+import type { CheckpointId } from '../element/ids.js';
+import type { CapturedCommittables } from '../operator/operator.js';
+import { readerOf } from '../state/stored-by.js';
+import { writeBlob } from './stored-values.js';
+import { readingOf } from './unreadable.js';
+
+/** Committables at the moment of a capture: identity, then payload, one after the other. */
+export interface CapturedCommittables {
+  readonly serializer: SerializerRef;
+  readonly newest: CheckpointId;
+  readonly count: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Encodes at once, so that the payloads may change afterwards. `serializer` is the sink's. */
+export function captureCommittables(
+  committables: readonly Committable[],
+  serializer: Serializer,
+): CapturedCommittables {
+  const out = new ByteWriter();
+  let newest = 0;
+  for (const { identity, payload } of values) {
+    writeIdentity(out, identity);
+    serializer.encode(payload, out);
+    newest = Math.max(newest, identity.checkpointId);
+  }
+  return {
+    serializer: { id: serializer.id, version: serializer.version },
+    newest,
+    count: values.length,
+    bytes: out.toBytes(),
+  };
+}
+
+/** Durable when settled. */
+export async function writeCommittables(
+  encoded: EncodedCommittables,
+  location: Pick<CheckpointLocation, 'createBlob'>,
+): Promise<CommittablesHandle> {
+  const { serializer, newest, count } = encoded;
+  return { serializer, newest, count, blob: await writeBlob(encoded.bytes, location) };
+}
+
+/**
+ * `bytes` is what `handle.blob` stands for; `what` names them in messages. Fails with SERIALIZER_MISMATCH if `serializer` cannot read them, with
+ * CHECKPOINT_UNREADABLE if they are not as written.
+ */
+export function readCommittables(
+  handle: CommittablesHandle,
+  bytes: Uint8Array,
+  serializer: Serializer,
+  what: string,
+): Committable[] {
+  const reader = readerOf(serializer, handle.serializer, what);
+  return readingOf(what, () => {
+    const from = new ByteReader(bytes);
+    const committables: Committable[] = [];
+    for (let i = 0; i < handle.count; i++)
+      committables.push({ identity: readIdentity(from), payload: reader.decode(from) });
+    if (from.remaining > 0) throw new Error(`${from.remaining} bytes left after ${handle.count} committables`);
+    return committables;
+  });
+}
+
+function writeIdentity(out: ByteWriter, identity: CommittableIdentity): void {
+  out.text(identity.job);
+  out.text(identity.lineage);
+  out.text(identity.sink);
+  out.varint(identity.attempt);
+  out.varint(identity.checkpointId);
+  out.varint(identity.subtask);
+  out.varint(identity.sequence);
+}
+
+function readIdentity(from: ByteReader): CommittableIdentity {
+  return {
+    job: from.text(),
+    lineage: from.text(),
+    sink: from.text(),
+    attempt: from.varint(),
+    checkpointId: from.varint(),
+    subtask: from.varint(),
+    sequence: from.varint(),
+  };
+}

@@ -8,19 +8,16 @@ import { readerOf } from '../state/stored-by.js';
 import { writeBlob } from './stored-values.js';
 import { readingOf } from './unreadable.js';
 
-/** Committables at the moment of a capture: identity, then payload, one after the other. */
-export interface CapturedCommittables {
+export interface EncodedCommittables {
   readonly serializer: SerializerRef;
   readonly newest: CheckpointId;
   readonly count: number;
+  /** Identity, then payload, one committable after the other. */
   readonly bytes: Uint8Array;
 }
 
-/** Encodes at once, so that the payloads may change afterwards. `serializer` is the sink's. */
-export function captureCommittables(
-  committables: readonly Committable[],
-  serializer: Serializer,
-): CapturedCommittables {
+/** From here on the captured payloads may change. */
+export function encodeCommittables({ serializer, values }: CapturedCommittables): EncodedCommittables {
   const out = new ByteWriter();
   let newest = 0;
   for (const { identity, payload } of values) {

@@ -1,3 +1,13 @@
+export { CrashFileSystem } from './crash-file-system/crash-file-system.js';
+export type { CrashFileSystemOptions } from './crash-file-system/crash-file-system.js';
+export { NAMES_WITHOUT_BYTES, ZEROED_BYTES, tornBy } from './crash-file-system/crash-outcome.js';
+export type { CrashOutcome } from './crash-file-system/crash-outcome.js';
+export type { FailureOptions, Hold } from './crash-file-system/faults.js';
+export { FileError } from './crash-file-system/file-error.js';
+export type { Operation, OperationName, OperationPattern } from './crash-file-system/operation.js';
+export { fileSystemSuite } from './file-system-suite.js';
+export type { FileSystemFixture, FileSystemSuiteOptions } from './file-system-suite.js';
+export { seededRandom } from './seeded-random.js';
 export { runSuite } from './suite.js';
 export type { SuiteReport, TestFunction } from './suite.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -80,7 +80,9 @@ export class VirtualClock implements Clock {
       if (this.#runOne(this.#time)) continue;
       const next = this.#earliest();
       if (next === undefined || next.due > limit) {
-        throw new Error(`virtual clock: condition not met by ${String(this.#time)} (${String(this.#timers.size)} timers armed)`);
+        throw new Error(
+          `virtual clock: condition not met by ${String(this.#time)} (${String(this.#timers.size)} timers armed)`,
+        );
       }
       this.#time = next.due;
     }
@@ -88,7 +90,8 @@ export class VirtualClock implements Clock {
 
   #earliest(): Entry | undefined {
     let first: Entry | undefined;
-    for (const e of this.#timers) if (first === undefined || e.due < first.due || (e.due === first.due && e.order < first.order)) first = e;
+    for (const e of this.#timers)
+      if (first === undefined || e.due < first.due || (e.due === first.due && e.order < first.order)) first = e;
     return first;
   }
 

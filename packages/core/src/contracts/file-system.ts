@@ -21,7 +21,7 @@ export interface FileSystem {
   stat(path: string): Promise<FileStat>;
   /** Creates one folder; says whether it was new. The parent must exist. */
   makeDirectory(path: string): Promise<'created' | 'exists'>;
-  /** Atomic; replaces a file of the new name. */
+  /** Atomic; replaces a file of the new name. A folder may be renamed too, but never onto one that holds something (an error). */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file; a missing one is not an error. */
   remove(path: string): Promise<void>;

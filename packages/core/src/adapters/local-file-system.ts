@@ -1,0 +1,79 @@
+import fs from 'node:fs/promises';
+import type { DirectoryEntry, FileHandle, FileStat, FileSystem } from '../contracts/file-system.js';
+
+/** The disk of this machine through node:fs/promises. Failures are Node's own, with their `code`. */
+export function localFileSystem(): FileSystem {
+  return LOCAL;
+}
+
+// Append mode also for a new file: after `truncate` the next write must go to the new end.
+const FLAGS = { create: 'ax', append: 'a', read: 'r' } as const;
+
+const LOCAL: FileSystem = {
+  async open(path, mode) {
+    return handle(await fs.open(path, FLAGS[mode]));
+  },
+  readFile: (path) => fs.readFile(path),
+  async readDirectory(path) {
+    const entries = await fs.readdir(path, { withFileTypes: true });
+    return entries.map((entry): DirectoryEntry => ({ name: entry.name, kind: kindOf(entry) }));
+  },
+  async stat(path): Promise<FileStat> {
+    const stats = await fs.stat(path);
+    return { kind: kindOf(stats), size: stats.size, modifiedMs: stats.mtimeMs };
+  },
+  async makeDirectory(path) {
+    try {
+      await fs.mkdir(path);
+      return 'created';
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST' || !(await fs.stat(path)).isDirectory()) throw error;
+      return 'exists';
+    }
+  },
+  rename: (from, to) => fs.rename(from, to),
+  async remove(path) {
+    try {
+      await fs.unlink(path);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+  },
+  removeTree: (path) => fs.rm(path, { recursive: true, force: true }),
+  async syncDirectory(path) {
+    // Windows cannot open a folder, and NTFS journals names by itself.
+    if (process.platform === 'win32') return;
+    const folder = await fs.open(path, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  },
+};
+
+function handle(file: fs.FileHandle): FileHandle {
+  return {
+    async write(bytes) {
+      // One call may write less than it was given: a nearly full disk, a signal, more than 2 GiB.
+      for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+    },
+    async read(position, length) {
+      const target = Buffer.allocUnsafeSlow(length);
+      const { bytesRead } = await file.read(target, 0, target.length, position);
+      return target.subarray(0, bytesRead);
+    },
+    sync: () => file.sync(),
+    truncate: (length) => file.truncate(length),
+    close: () => file.close(),
+  };
+}
+
+function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): DirectoryEntry['kind'] {
+  if (entry.isFile()) return 'file';
+  return entry.isDirectory() ? 'directory' : 'other';
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown }).code;
+}

@@ -12,8 +12,8 @@ export type Lineage = Flavour<string, 'lineage'>;
 export type OperatorUid = Flavour<string, 'operator'>;
 /** Number of a key group, 0 to maximum parallelism - 1. */
 export type KeyGroup = Flavour<number, 'key-group'>;
-/** A stage of the plan: the uid of its first operator. */
-export type StageId = Flavour<string, 'stage'>;
+/** A stage of the plan, by the uid of its first operator. */
+export type StageId = OperatorUid;
 
 /** One parallel instance of a stage. */
 export interface SubtaskId {

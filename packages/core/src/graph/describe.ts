@@ -1,0 +1,118 @@
+import type { Sink } from '../contracts/sink.js';
+import type { Source, SourceGrade } from '../contracts/source.js';
+import { WeirError } from '../errors.js';
+import type { OperatorSpec } from '../operator/operator.js';
+import type { OperatorOptions, SinkOptions, Stream } from './stream.js';
+import type { LogicalEdge, LogicalGraph, LogicalNode, StreamNode } from './stream-node.js';
+
+const FORWARD = { kind: 'forward' } as const;
+
+/** Makes the stream that stands for `node`. Types are the caller's: the record type, grade and key exist for the compiler only. */
+export function streamOf<S extends Stream<unknown>>(node: StreamNode): S {
+  const stream = {
+    '~node': node,
+    pipe(...operators: readonly ((input: unknown) => unknown)[]): unknown {
+      return operators.reduce<unknown>(applyOperator, stream);
+    },
+    to(sink: Sink<unknown>, options: SinkOptions<'exactly-once'> = {}): void {
+      addNode(node.graph, {
+        kind: 'sink',
+        name: 'sink',
+        uid: options.uid,
+        parallelism: options.parallelism,
+        inputs: [node.edges],
+        sink,
+        guarantee: options.guarantee,
+      });
+    },
+  };
+  return stream as unknown as S;
+}
+
+export function sourceStream<S extends Stream<unknown>>(
+  graph: LogicalGraph,
+  source: Source<unknown>,
+  options: OperatorOptions,
+): S {
+  const { uid, parallelism } = options;
+  const node = addNode(graph, { kind: 'source', name: 'source', uid, parallelism, inputs: [], source });
+  return streamOf<S>({ graph, edges: [{ from: node, partitioning: FORWARD }], keyOf: undefined });
+}
+
+/**
+ * Puts a low-level operator behind one or more streams, one input each: the base of every operator of weir, and of strangers' that do not
+ * compose existing ones.
+ */
+export function transform<B, G extends SourceGrade>(
+  inputs: readonly [Stream<unknown, G>, ...Stream<unknown, G>[]],
+  spec: OperatorSpec,
+  options: OperatorOptions = {},
+): Stream<B, G> {
+  const { graph } = inputs[0]['~node'];
+  for (const input of inputs) requireSameGraph(graph, input['~node']);
+  const node = addNode(graph, {
+    kind: 'operator',
+    name: spec.name,
+    uid: options.uid,
+    parallelism: options.parallelism,
+    inputs: inputs.map((input) => input['~node'].edges),
+    spec,
+  });
+  return streamOf<Stream<B, G>>({ graph, edges: [{ from: node, partitioning: FORWARD }], keyOf: undefined });
+}
+
+/** The same records, reaching the next operator another way. */
+export function repartitioned<S extends Stream<unknown>>(
+  stream: Stream<unknown>,
+  partitioning: LogicalEdge['partitioning'],
+  keyOf?: StreamNode['keyOf'],
+): S {
+  const { graph, edges } = stream['~node'];
+  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), keyOf });
+}
+
+export function merged<S extends Stream<unknown>>(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): S {
+  const { graph } = streams[0]['~node'];
+  for (const stream of streams) requireSameGraph(graph, stream['~node']);
+  return streamOf<S>({ graph, edges: streams.flatMap((stream) => stream['~node'].edges), keyOf: undefined });
+}
+
+/** A node before it has its place. */
+type NewNode = LogicalNode extends infer N ? (N extends LogicalNode ? Omit<N, 'id'> : never) : never;
+
+function addNode(graph: LogicalGraph, node: NewNode): LogicalNode {
+  const added = { id: graph.nodes.length, ...node } as LogicalNode;
+  graph.nodes.push(added);
+  return added;
+}
+
+function requireSameGraph(graph: LogicalGraph, node: StreamNode): void {
+  if (node.graph !== graph) {
+    throw new WeirError(
+      'GRAPH_FOREIGN_STREAM',
+      'Streams of two environments cannot be combined. Describe both in one environment.',
+    );
+  }
+}
+
+function applyOperator(input: unknown, operator: (input: unknown) => unknown): unknown {
+  if (typeof operator !== 'function') {
+    throw new WeirError(
+      'GRAPH_NOT_AN_OPERATOR',
+      `pipe takes stream operators, and was given ${operator === null ? 'null' : typeof operator}.`,
+    );
+  }
+  try {
+    return operator(input);
+  } catch (error) {
+    // RxJS operators refuse what is not an Observable with this text (rxjs/internal/util/lift).
+    if (error instanceof TypeError && error.message.includes('Unable to lift')) {
+      throw new WeirError(
+        'GRAPH_NOT_AN_OPERATOR',
+        'An RxJS operator was used bare in pipe. Wrap it as rx(...) to run it for each record, or use the operator of the same name from @weir/core/operators.',
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}

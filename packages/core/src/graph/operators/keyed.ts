@@ -1,0 +1,137 @@
+import type { Serializer } from '../../contracts/serializer.js';
+import type { SourceGrade } from '../../contracts/source.js';
+import type { Key } from '../../element/key.js';
+import { WeirError } from '../../errors.js';
+import { coProcessOperator } from '../../operator/co-process.js';
+import type { Emit, KeyContext, OpenClose, Sync } from '../../operator/keyed-handler.js';
+import { keyedProcessOperator } from '../../operator/keyed-process.js';
+import { scanOperator } from '../../operator/scan.js';
+import type { States } from '../../state/descriptors.js';
+import { repartitioned, transform } from '../describe.js';
+import type { KeyedStream, OperatorOptions, Stream } from '../stream.js';
+
+/** An operator's output type if the user did not name it: the message is what the compiler shows. */
+export interface NameTheOutput<_ extends string> {
+  readonly '~': never;
+}
+type Untyped = NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>;
+
+/** Groups records by key: the next operator gets all records of a key in one subtask, and may keep state for each key. */
+export function keyBy<T, const K extends Key>(
+  key: (value: T) => K,
+): <G extends SourceGrade>(s: Stream<T, G>) => KeyedStream<T, K, G> {
+  return <G extends SourceGrade>(s: Stream<T, G>) =>
+    repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: key }, key);
+}
+
+export interface KeyedProcessSpec<T, K extends Key, O, S extends States> extends OperatorOptions, OpenClose {
+  /** The property name is the state's name in checkpoints. */
+  readonly state?: S;
+  onRecord(record: T, context: KeyContext<K, S>, emit: Emit<O>): Sync;
+}
+
+/** Runs `onRecord` for each record with the state of its key (Flink: KeyedProcessFunction). The output type is read from `emit: Emit<Out>`. */
+export function keyedProcess<T, K extends Key, O = Untyped, const S extends States = Record<never, never>>(
+  spec: KeyedProcessSpec<T, K, O, S>,
+): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G> {
+  return (s) => {
+    const keyOf = keyOfStream<T, K>(s, 'keyedProcess');
+    return transform(
+      [s],
+      {
+        name: 'keyedProcess',
+        isStateful: spec.state !== undefined,
+        create: (context) =>
+          keyedProcessOperator<T, K, S, O>(context, {
+            keyOf,
+            state: spec.state ?? ({} as S),
+            onRecord: (record, keyContext, emit) => spec.onRecord(record, keyContext, emit),
+            open: spec.open?.bind(spec),
+            close: spec.close?.bind(spec),
+          }),
+      },
+      spec,
+    );
+  };
+}
+
+export interface CoProcessSpec<T, U, K extends Key, O, S extends States> extends OperatorOptions, OpenClose {
+  readonly state?: S;
+  onFirst(record: T, context: KeyContext<K, S>, emit: Emit<O>): Sync;
+  onSecond(record: U, context: KeyContext<K, S>, emit: Emit<O>): Sync;
+}
+
+/** Two streams keyed alike that share state (Flink: KeyedCoProcessFunction). */
+export function coProcess<
+  T,
+  U,
+  K extends Key,
+  H extends SourceGrade,
+  O = Untyped,
+  const S extends States = Record<never, never>,
+>(
+  other: KeyedStream<U, K, H>,
+  spec: CoProcessSpec<T, U, K, O, S>,
+): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G | H> {
+  return <G extends SourceGrade>(s: KeyedStream<T, K, G>) => {
+    const firstKeyOf = keyOfStream<T, K>(s, 'coProcess');
+    const secondKeyOf = keyOfStream<U, K>(other, 'coProcess');
+    return transform<O, G | H>(
+      [s, other],
+      {
+        name: 'coProcess',
+        isStateful: spec.state !== undefined,
+        create: (context) =>
+          coProcessOperator<T, U, K, S, O>(context, {
+            firstKeyOf,
+            secondKeyOf,
+            state: spec.state ?? ({} as S),
+            onFirst: (record, keyContext, emit) => spec.onFirst(record, keyContext, emit),
+            onSecond: (record, keyContext, emit) => spec.onSecond(record, keyContext, emit),
+            open: spec.open?.bind(spec),
+            close: spec.close?.bind(spec),
+          }),
+      },
+      spec,
+    );
+  };
+}
+
+export interface ScanOptions<A> extends OperatorOptions {
+  readonly serializer?: Serializer<A> | undefined;
+}
+
+/**
+ * Flink's rolling reduce on a keyed stream: folds each record into the accumulator of its key and emits the result. `seed` is called for each new
+ * key. An accumulator that is mutated in place and emitted changes under the consumer's hands: return a new one.
+ */
+export function scan<T, A, K extends Key>(
+  accumulate: (accumulator: A, value: T, key: K) => A,
+  seed: () => A,
+  options: ScanOptions<A> = {},
+): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<A, G> {
+  return (s) => {
+    const keyOf = keyOfStream<T, K>(s, 'scan');
+    return transform(
+      [s],
+      {
+        name: 'scan',
+        isStateful: true,
+        create: (context) =>
+          scanOperator<T, A, K>(context, { keyOf, accumulate, seed, serializer: options.serializer }),
+      },
+      options,
+    );
+  };
+}
+
+function keyOfStream<T, K extends Key>(s: Stream<T>, operator: string): (record: T) => K {
+  const { keyOf } = s['~node'];
+  if (keyOf === undefined) {
+    throw new WeirError(
+      'GRAPH_NOT_KEYED',
+      `${operator} needs a keyed stream. Put keyBy(...) right before it; map, filter and union drop the key.`,
+    );
+  }
+  return keyOf as (record: T) => K;
+}

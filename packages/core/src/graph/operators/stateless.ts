@@ -1,0 +1,62 @@
+import type { OperatorFunction } from 'rxjs';
+import { flatMapOperator } from '../../operator/flat-map.js';
+import { rxOperator } from '../../operator/rx.js';
+import { filterOperator, mapOperator, tapOperator } from '../../operator/stateless.js';
+import { transform } from '../describe.js';
+import type { StreamOperator } from '../stream.js';
+
+export type NotAsync<R> = R extends PromiseLike<unknown> ? 'map is synchronous: use mapAsync' : unknown;
+
+/** What `project` makes of each record. The result has no key: put keyBy behind it. */
+export function map<T, R>(project: (value: T) => R & NotAsync<R>): StreamOperator<T, R> {
+  return (s) =>
+    transform([s], { name: 'map', isStateful: false, create: (context) => mapOperator<T, R>(context, project) });
+}
+
+/** The records for which `predicate` holds. The result has no key: put keyBy behind it. */
+export function filter<T, S extends T>(predicate: (value: T) => value is S): StreamOperator<T, S>;
+export function filter<T>(predicate: (value: T) => boolean): StreamOperator<T, T>;
+export function filter<T>(predicate: (value: T) => boolean): StreamOperator<T, T> {
+  return (s) =>
+    transform([s], { name: 'filter', isStateful: false, create: (context) => filterOperator<T>(context, predicate) });
+}
+
+/** Every item of the array or iterable that `project` makes of a record; a long iterable is taken only as fast as the consumer takes it. */
+export function flatMap<T, R>(project: (value: T) => Iterable<R>): StreamOperator<T, R> {
+  return (s) =>
+    transform([s], {
+      name: 'flatMap',
+      isStateful: false,
+      create: (context) => flatMapOperator<T, R>(context, project),
+    });
+}
+
+/** Calls `look` for each record and passes it on. Runs again for records that are replayed after a failure. */
+export function tap<T>(look: (value: T) => void): StreamOperator<T, T> {
+  return (s) => transform([s], { name: 'tap', isStateful: false, create: (context) => tapOperator<T>(context, look) });
+}
+
+/**
+ * Lifts RxJS operators record by record: `r => of(r).pipe(a, b)`, subscribed anew for each record and run to completion synchronously
+ * (RX_HELD_BACK otherwise), so that they cannot remember anything.
+ */
+export function rx<T, A>(a: OperatorFunction<T, A>): StreamOperator<T, A>;
+export function rx<T, A, B>(a: OperatorFunction<T, A>, b: OperatorFunction<A, B>): StreamOperator<T, B>;
+export function rx<T, A, B, C>(
+  a: OperatorFunction<T, A>,
+  b: OperatorFunction<A, B>,
+  c: OperatorFunction<B, C>,
+): StreamOperator<T, C>;
+export function rx<T, A, B, C, D>(
+  a: OperatorFunction<T, A>,
+  b: OperatorFunction<A, B>,
+  c: OperatorFunction<B, C>,
+  d: OperatorFunction<C, D>,
+): StreamOperator<T, D>;
+export function rx(...operators: readonly AnyOperator[]): StreamOperator<unknown, unknown> {
+  const lifted: AnyOperator = (source) => operators.reduce((stream, operator) => operator(stream), source);
+  return (s) => transform([s], { name: 'rx', isStateful: false, create: (context) => rxOperator(context, lifted) });
+}
+// The overloads make neighbours fit; in between nobody knows the types.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type AnyOperator = OperatorFunction<any, any>;

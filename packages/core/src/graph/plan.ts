@@ -1,0 +1,183 @@
+import type { OperatorDescription, PlanDescription } from '../contracts/coordinator.js';
+import type { OperatorUid, StageId } from '../element/ids.js';
+import { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM } from '../element/key-group.js';
+import type { Partitioning } from '../channel/partitioner.js';
+import { WeirError } from '../errors.js';
+import { graphHash } from './graph-hash.js';
+import type { LogicalEdge, LogicalGraph, LogicalNode } from './stream-node.js';
+
+/** What runs: stages in topological order, each a chain of operators with no exchange inside, and the edges between them. */
+export interface Plan {
+  readonly stages: readonly PlannedStage[];
+  readonly edges: readonly PlannedEdge[];
+  /** Stateful operators whose uid was derived from their place. */
+  readonly derivedUids: readonly OperatorUid[];
+}
+export interface PlannedStage {
+  readonly id: StageId;
+  readonly operators: readonly PlannedOperator[];
+  readonly parallelism: number;
+  readonly maxParallelism: number;
+  /** Inputs of the first operator. */
+  readonly inputs: number;
+}
+export interface PlannedOperator {
+  readonly uid: OperatorUid;
+  readonly node: LogicalNode;
+}
+export interface PlannedEdge {
+  readonly from: StageId;
+  readonly to: StageId;
+  readonly input: number;
+  readonly partitioning: Partitioning;
+}
+
+export interface PlanOptions {
+  readonly parallelism: number;
+  readonly maxParallelism: number | undefined;
+}
+
+/** Turns the logical graph into stages. Deterministic: the same description gives the same plan. */
+export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
+  requireComplete(graph);
+  const maxParallelism = checkedMaxParallelism(options.maxParallelism);
+  const uids = assignUids(graph.nodes);
+  const uidOf = (node: LogicalNode): OperatorUid => uids.get(node) as OperatorUid;
+  const parallelismOf = (node: LogicalNode): number =>
+    checkedParallelism(uidOf(node), node.parallelism ?? options.parallelism, maxParallelism);
+
+  const stageOf = new Map<LogicalNode, LogicalNode[]>();
+  const chains: LogicalNode[][] = [];
+  // Nodes were written in topological order: a stream exists before what is piped behind it.
+  for (const node of graph.nodes) {
+    const before = chainableUpstream(node, graph, parallelismOf);
+    const chain = before === undefined ? [] : (stageOf.get(before) as LogicalNode[]);
+    if (before === undefined) chains.push(chain);
+    chain.push(node);
+    stageOf.set(node, chain);
+  }
+  const idOf = (node: LogicalNode): StageId => uidOf((stageOf.get(node) as LogicalNode[])[0] as LogicalNode);
+
+  const stages = chains.map((chain): PlannedStage => {
+    const head = chain[0] as LogicalNode;
+    return {
+      id: uidOf(head),
+      operators: chain.map((node) => ({ uid: uidOf(node), node })),
+      parallelism: parallelismOf(head),
+      maxParallelism,
+      inputs: head.inputs.length,
+    };
+  });
+  const edges = chains.flatMap((chain) => {
+    const head = chain[0] as LogicalNode;
+    return head.inputs.flatMap((into, input) =>
+      into.map((edge): PlannedEdge => ({
+        from: idOf(edge.from),
+        to: uidOf(head),
+        input,
+        partitioning: carried(edge.partitioning, parallelismOf(edge.from), parallelismOf(head)),
+      })),
+    );
+  });
+  const derivedUids = graph.nodes.filter((node) => node.uid === undefined && isStateful(node)).map(uidOf);
+  return { stages, edges, derivedUids };
+}
+
+/** The plan as plain data, for the coordinator. */
+export function describePlan(plan: Plan): PlanDescription {
+  const stages = plan.stages.map(({ id, parallelism, maxParallelism, inputs, operators }) => ({
+    id,
+    parallelism,
+    maxParallelism,
+    isSource: inputs === 0,
+    operators: operators.map(({ uid, node }): OperatorDescription => ({
+      uid,
+      name: node.name,
+      isStateful: isStateful(node),
+      sinkGrade: node.kind === 'sink' ? node.sink.grade : undefined,
+    })),
+  }));
+  return { graphHash: graphHash(stages, plan.edges), stages };
+}
+
+function isStateful(node: LogicalNode): boolean {
+  return node.kind !== 'operator' || node.spec.isStateful;
+}
+
+/** Operators share a stage where records go forward one to one between exactly two of them. */
+function chainableUpstream(
+  node: LogicalNode,
+  graph: LogicalGraph,
+  parallelismOf: (node: LogicalNode) => number,
+): LogicalNode | undefined {
+  const [edge, ...more] = node.inputs.flat();
+  if (edge === undefined || more.length > 0 || edge.partitioning.kind !== 'forward') return undefined;
+  const consumers = graph.nodes.flatMap((other) => other.inputs.flat()).filter(({ from }) => from === edge.from);
+  if (consumers.length > 1 || parallelismOf(edge.from) !== parallelismOf(node)) return undefined;
+  return edge.from;
+}
+
+/** Forward is one to one; between different parallelisms records are dealt out in turn instead. */
+function carried(partitioning: LogicalEdge['partitioning'], from: number, to: number): Partitioning {
+  return partitioning.kind === 'forward' && from !== to ? { kind: 'rebalance' } : partitioning;
+}
+
+function assignUids(nodes: readonly LogicalNode[]): Map<LogicalNode, OperatorUid> {
+  const taken = new Set<string>();
+  for (const { uid } of nodes) {
+    if (uid === undefined) continue;
+    if (uid === '') throw new WeirError('CONFIG_INVALID', 'The uid of an operator cannot be empty.');
+    if (taken.has(uid))
+      throw new WeirError('GRAPH_DUPLICATE_UID', `Two operators have the uid "${uid}". Give each its own.`);
+    taken.add(uid);
+  }
+  return new Map(
+    nodes.map((node) => {
+      if (node.uid !== undefined) return [node, node.uid];
+      const derived = `${node.name}-${String(node.id)}`;
+      if (taken.has(derived)) {
+        throw new WeirError(
+          'GRAPH_DUPLICATE_UID',
+          `The uid "${derived}" is also the derived one of an operator without uid. Choose another.`,
+        );
+      }
+      return [node, derived];
+    }),
+  );
+}
+
+function requireComplete(graph: LogicalGraph): void {
+  if (graph.nodes.length === 0) {
+    throw new WeirError('GRAPH_EMPTY', 'The job has no source: call env.from(...) before starting it.');
+  }
+  const consumed = new Set(graph.nodes.flatMap((node) => node.inputs.flat().map(({ from }) => from)));
+  const loose = graph.nodes.find((node) => node.kind !== 'sink' && !consumed.has(node));
+  if (loose !== undefined) {
+    throw new WeirError(
+      'GRAPH_NO_SINK',
+      `The stream behind ${loose.name} "${loose.uid ?? `number ${String(loose.id)}`}" ends nowhere. End it with .to(sink), or do not describe it.`,
+    );
+  }
+}
+
+function checkedMaxParallelism(value: number | undefined): number {
+  const maxParallelism = value ?? DEFAULT_MAX_PARALLELISM;
+  if (!Number.isInteger(maxParallelism) || maxParallelism < 1 || maxParallelism > MAX_MAX_PARALLELISM) {
+    throw new WeirError(
+      'GRAPH_INVALID_PARALLELISM',
+      `The maximum parallelism must be a whole number from 1 to ${String(MAX_MAX_PARALLELISM)}, not ${String(maxParallelism)}.`,
+    );
+  }
+  return maxParallelism;
+}
+
+function checkedParallelism(uid: OperatorUid, parallelism: number, maxParallelism: number): number {
+  if (!Number.isInteger(parallelism) || parallelism < 1 || parallelism > maxParallelism) {
+    throw new WeirError(
+      'GRAPH_INVALID_PARALLELISM',
+      `Operator ${uid}: the parallelism must be a whole number from 1 to the maximum parallelism ${String(maxParallelism)}, not ${String(parallelism)}. ` +
+        'Set maxParallelism for more.',
+    );
+  }
+  return parallelism;
+}

@@ -1,0 +1,289 @@
+import type { AlignmentMode } from '../barrier/modes.js';
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type { Clock, Random } from '../contracts/clock.js';
+import type { AttemptGateway, RestorePlan, SubtaskReport } from '../contracts/coordinator.js';
+import type { Logger } from '../contracts/logger.js';
+import type { Metrics } from '../contracts/metrics.js';
+import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
+import type { KeyedStateStore, StateBackend, StateDeclaration } from '../contracts/state-backend.js';
+import type { Barrier } from '../element/element.js';
+import {
+  subtaskName,
+  type AttemptNumber,
+  type CheckpointId,
+  type JobName,
+  type Lineage,
+  type OperatorUid,
+  type SubtaskId,
+} from '../element/ids.js';
+import { keyGroupRange } from '../element/key-group.js';
+import { WeirError } from '../errors.js';
+import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
+import type { Operator, OperatorContext, OperatorEnd, RestoredState } from '../operator/operator.js';
+import { sinkContext, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
+import { SourceOperator } from '../operator/source-operator.js';
+import { restoredState } from '../snapshot/restored-state.js';
+import type { StageOperator } from '../stage/stage.js';
+import { wire } from './channels.js';
+import { Scheduler } from './scheduler.js';
+import { Sources } from './sources.js';
+import { Subtask } from './subtask.js';
+
+export interface AttemptOptions {
+  readonly job: JobName;
+  readonly plan: Plan;
+  readonly attempt: AttemptNumber;
+  readonly lineage: Lineage;
+  readonly restore: RestorePlan | undefined;
+  readonly checkpointing: boolean;
+  readonly mode: AlignmentMode;
+  /** Asked for by the first operator with keyed state. */
+  readonly stateBackend: () => StateBackend;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly verify: () => Promise<void>;
+  readonly report: (report: SubtaskReport) => void;
+}
+
+interface RunningSubtask {
+  readonly subtask: Subtask;
+  readonly stage: PlannedStage;
+  readonly stores: KeyedStateStore[];
+}
+
+/** One run of a job on this thread: makes the subtasks of the plan, opens them with what they restore, runs them, and ends them for certain. */
+export class Attempt implements AttemptGateway {
+  readonly attempt: AttemptNumber;
+  readonly #options: AttemptOptions;
+  readonly #abort = new AbortController();
+  readonly #scheduler: Scheduler;
+  readonly #sources = new Sources();
+  readonly #subtasks: RunningSubtask[] = [];
+  readonly #locations = new Map<CheckpointId, CheckpointLocation>();
+  #running = 0;
+  #closing: Promise<void> | undefined;
+  /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
+  readonly allEnded: Promise<void>;
+  #onAllEnded: () => void = () => undefined;
+  #onFailed: (error: unknown) => void = () => undefined;
+
+  constructor(options: AttemptOptions) {
+    this.attempt = options.attempt;
+    this.#options = options;
+    this.#scheduler = new Scheduler(options.clock);
+    this.allEnded = new Promise((resolve, reject) => {
+      this.#onAllEnded = resolve;
+      this.#onFailed = reject;
+    });
+    // Whoever waits for it hears of a failure; that nobody waits yet is no reason to end the process.
+    this.allEnded.catch(() => undefined);
+    const wiring = wire(options.plan);
+    for (const stage of options.plan.stages) {
+      for (let index = 0; index < stage.parallelism; index++) {
+        const stores: KeyedStateStore[] = [];
+        const subtask = new Subtask({
+          id: { stage: stage.id, index },
+          attempt: options.attempt,
+          keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
+          inputCount: stage.inputs,
+          inputs: wiring.inputs(stage.id, index),
+          outputs: wiring.outputs(stage.id, index),
+          mode: options.mode,
+          clock: options.clock,
+          scheduler: this.#scheduler,
+          signal: this.#abort.signal,
+          location: (checkpointId) => this.#locations.get(checkpointId),
+          isPressed: () => stores.some((store) => store.isPressed()),
+          report: options.report,
+          onForwarded: (checkpointId) => {
+            if (stage.inputs === 0) this.#sources.injected((stage.operators[0] as PlannedOperator).uid, checkpointId);
+          },
+          onEnded: () => {
+            if (--this.#running === 0) this.#onAllEnded();
+          },
+          onFailed: (error) => {
+            this.fail(error);
+          },
+        });
+        this.#subtasks.push({ subtask, stage, stores });
+      }
+    }
+    this.#running = this.#subtasks.length;
+  }
+
+  get subtasks(): readonly SubtaskId[] {
+    return this.#subtasks.map(({ subtask }) => subtask.id);
+  }
+
+  /** Restores and opens everything, and commits what the restored checkpoint had prepared. Nothing runs before `start`. */
+  async open(): Promise<void> {
+    const { plan, restore } = this.#options;
+    for (const stage of plan.stages) {
+      for (const operator of stage.operators) {
+        const { node, uid } = operator;
+        const context = this.#context(stage, operator, 0, undefined);
+        if (node.kind === 'source') await this.#sources.start(node.source, context, restore?.enumerators.get(uid));
+        if (node.kind === 'sink') await node.sink.prepare?.(sinkContext(context, this.#surroundings));
+      }
+    }
+    const outcomes = await Promise.allSettled(this.#subtasks.map((entry) => this.#openSubtask(entry)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    this.#abort.signal.throwIfAborted();
+  }
+
+  start(): void {
+    for (const { subtask } of this.#subtasks) subtask.start();
+  }
+
+  /** Ends the attempt with an error: the first one counts. */
+  fail(error: unknown): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abort.abort(error);
+    this.#onFailed(error);
+  }
+
+  async snapshotEnumerators(checkpointId: CheckpointId): Promise<readonly EnumeratorSnapshot[]> {
+    this.#abort.signal.throwIfAborted();
+    return Promise.resolve(this.#sources.snapshot(checkpointId));
+  }
+
+  trigger(barrier: Barrier, location: CheckpointLocation): void {
+    this.#locations.set(barrier.checkpointId, location);
+    for (const { subtask, stage } of this.#subtasks) if (stage.inputs === 0) subtask.trigger(barrier);
+  }
+
+  async completed(checkpointId: CheckpointId): Promise<void> {
+    for (const id of [...this.#locations.keys()]) if (id <= checkpointId) this.#locations.delete(id);
+    this.#sources.release(checkpointId);
+    const told = Promise.all(this.#subtasks.map(({ subtask }) => subtask.completed(checkpointId)));
+    await Promise.race([told, this.#aborted()]);
+  }
+
+  aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
+    this.#locations.delete(checkpointId);
+    this.#sources.release(checkpointId);
+    for (const { subtask } of this.#subtasks) subtask.aborted(checkpointId, latestCompleted);
+  }
+
+  /** When it settles nothing of this attempt runs any more. Errors of closing come out last. */
+  close(end: OperatorEnd): Promise<void> {
+    this.#closing ??= this.#close(end);
+    return this.#closing;
+  }
+
+  async #close(end: OperatorEnd): Promise<void> {
+    if (end !== 'finished')
+      this.fail(
+        new WeirError('JOB_CANCELLED', `Attempt ${String(this.attempt)} of job ${this.#options.job} was ended.`),
+      );
+    const closed = await Promise.allSettled([
+      ...this.#subtasks.map(({ subtask }) => subtask.close(end)),
+      this.#sources.close(),
+    ]);
+    this.#scheduler.stop();
+    for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  #aborted(): Promise<never> {
+    const { signal } = this.#abort;
+    return new Promise((_, reject) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else
+        signal.addEventListener(
+          'abort',
+          () => {
+            reject(signal.reason as Error);
+          },
+          { once: true },
+        );
+    });
+  }
+
+  get #surroundings(): SinkSurroundings {
+    const { lineage, restore, checkpointing, verify } = this.#options;
+    return { lineage, restored: restore !== undefined, checkpointing, verify };
+  }
+
+  async #openSubtask({ subtask, stage, stores }: RunningSubtask): Promise<void> {
+    let source: SourceOperator<unknown> | undefined;
+    const operators = stage.operators.map((planned): StageOperator => {
+      const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
+      const operator = this.#operator(planned, context);
+      if (operator instanceof SourceOperator) source = operator;
+      return { uid: planned.uid, operator };
+    });
+    await subtask.open(operators, source, (uid) => this.#restored(subtask.id, uid));
+  }
+
+  #operator({ node, uid }: PlannedOperator, context: OperatorContext): Operator {
+    switch (node.kind) {
+      case 'source':
+        return new SourceOperator(node.source, context, this.#sources.client(uid, context.subtask));
+      case 'operator':
+        return node.spec.create(context);
+      case 'sink':
+        return new SinkOperator(node.sink, context, this.#surroundings);
+    }
+  }
+
+  #restored(subtask: SubtaskId, uid: OperatorUid): RestoredState | undefined {
+    const { restore } = this.#options;
+    const parts = restore?.subtasks.get(subtaskName(subtask))?.filter((part) => part.uid === uid);
+    if (restore === undefined || parts === undefined || parts.length === 0) return undefined;
+    return restoredState(restore.checkpointId, uid, parts, (blob) => restore.read(blob));
+  }
+
+  #context(
+    stage: PlannedStage,
+    { uid, node }: PlannedOperator,
+    index: number,
+    owner: Omit<RunningSubtask, 'stage'> | undefined,
+  ): OperatorContext {
+    const { job, attempt, clock, random, metrics, stateBackend } = this.#options;
+    const { parallelism, maxParallelism } = stage;
+    const logger = this.#options.logger.child({ operator: uid, subtask: index });
+    const keyGroups = keyGroupRange(index, parallelism, maxParallelism);
+    const requireOwner = (): Omit<RunningSubtask, 'stage'> => {
+      if (owner === undefined) throw new WeirError('PROTOCOL_VIOLATION', `Operator ${uid} has no subtask yet.`);
+      return owner;
+    };
+    return {
+      job,
+      uid,
+      name: node.name,
+      subtask: index,
+      parallelism,
+      maxParallelism,
+      keyGroups,
+      attempt,
+      clock,
+      random,
+      logger,
+      metrics,
+      signal: this.#abort.signal,
+      get flow() {
+        return requireOwner().subtask.flow;
+      },
+      openKeyedState: async (states: readonly StateDeclaration[]) => {
+        const { stores } = requireOwner();
+        const store = await stateBackend().open({
+          job,
+          operator: uid,
+          subtask: index,
+          keyGroups,
+          maxParallelism,
+          states,
+          clock,
+          logger,
+        });
+        stores.push(store);
+        return store;
+      },
+      runInMailbox: (action) => {
+        requireOwner().subtask.post(action);
+      },
+    };
+  }
+}

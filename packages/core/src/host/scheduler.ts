@@ -1,0 +1,111 @@
+import type { Clock } from '../contracts/clock.js';
+import type { Slice } from '../contracts/state-backend.js';
+
+/** One event-loop turn's share for subtasks; timers, I/O and other code of the process run between two turns. */
+const TURN_MS = 4;
+/** A subtask's share of a turn while others wait. */
+const SUBTASK_MS = 1;
+/** A turn's share for work in the background, after the subtasks'. */
+const BACKGROUND_MS = 1.5;
+
+/** Something that works in slices: `run` says whether there is more to do right now. */
+export interface Runnable {
+  run(slice: Pick<Slice, 'isOver'>): boolean;
+}
+
+/**
+ * Shares one thread fairly: in every turn of the event loop the ready subtasks run in rounds, then work in the background (writing captures) gets
+ * a slice of its own, so that neither starves the other.
+ */
+export class Scheduler {
+  readonly #clock: Clock;
+  #ready: Runnable[] = [];
+  readonly #queued = new Set<Runnable>();
+  readonly #background: BackgroundSlice[] = [];
+  #cancelTurn: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Has `runnable` run soon; once, however often it is called. */
+  wake(runnable: Runnable): void {
+    if (this.#stopped || this.#queued.has(runnable)) return;
+    this.#queued.add(runnable);
+    this.#ready.push(runnable);
+    this.#scheduleTurn();
+  }
+
+  /** A slice for one piece of background work; `next` rejects once `signal` aborts. */
+  backgroundSlice(signal: AbortSignal): Slice {
+    const slice: BackgroundSlice = { end: 0, grant: undefined };
+    return {
+      isOver: () => this.#clock.monotonic() >= slice.end,
+      next: () =>
+        new Promise((resolve, reject) => {
+          const onAbort = (): void => {
+            slice.grant = undefined;
+            reject(signal.reason as Error);
+          };
+          if (signal.aborted) {
+            onAbort();
+            return;
+          }
+          signal.addEventListener('abort', onAbort, { once: true });
+          slice.grant = () => {
+            signal.removeEventListener('abort', onAbort);
+            resolve();
+          };
+          this.#background.push(slice);
+          this.#scheduleTurn();
+        }),
+    };
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#ready = [];
+    this.#queued.clear();
+    this.#cancelTurn?.();
+    this.#cancelTurn = undefined;
+  }
+
+  #scheduleTurn(): void {
+    this.#cancelTurn ??= this.#clock.nextTurn(() => {
+      this.#cancelTurn = undefined;
+      this.#turn();
+    });
+  }
+
+  #turn(): void {
+    const end = this.#clock.monotonic() + TURN_MS;
+    for (let runnable = this.#ready.shift(); runnable !== undefined; runnable = this.#ready.shift()) {
+      this.#queued.delete(runnable);
+      const sliceEnd = this.#ready.length === 0 ? end : Math.min(end, this.#clock.monotonic() + SUBTASK_MS);
+      let isOver = false;
+      const more = runnable.run({ isOver: () => (isOver ||= this.#clock.monotonic() >= sliceEnd) });
+      if (more) this.wake(runnable);
+      if (this.#clock.monotonic() >= end) break;
+    }
+    this.#grantBackground();
+    if (this.#ready.length > 0 || this.#background.length > 0) this.#scheduleTurn();
+  }
+
+  /** The work goes on in a microtask, right after this turn: one piece per turn, the longest waiting first. */
+  #grantBackground(): void {
+    for (let slice = this.#background.shift(); slice !== undefined; slice = this.#background.shift()) {
+      const { grant } = slice;
+      if (grant === undefined) continue;
+      slice.grant = undefined;
+      slice.end = this.#clock.monotonic() + BACKGROUND_MS;
+      grant();
+      return;
+    }
+  }
+}
+
+interface BackgroundSlice {
+  end: number;
+  grant: (() => void) | undefined;
+}

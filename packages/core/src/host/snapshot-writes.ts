@@ -1,0 +1,107 @@
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type { Clock } from '../contracts/clock.js';
+import type { SubtaskReport } from '../contracts/coordinator.js';
+import type { KeyGroupRange } from '../contracts/snapshot.js';
+import type { Slice } from '../contracts/state-backend.js';
+import type { AttemptNumber, CheckpointId, SubtaskId } from '../element/ids.js';
+import type { EncodedCapture } from '../snapshot/encode-capture.js';
+import { isIoFailure } from '../snapshot/io-failure.js';
+import { writeSnapshot } from '../snapshot/write-snapshot.js';
+import type { Scheduler } from './scheduler.js';
+
+export interface SnapshotWritesOptions {
+  readonly id: SubtaskId;
+  readonly attempt: AttemptNumber;
+  readonly keyGroups: KeyGroupRange;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly signal: AbortSignal;
+  readonly location: (checkpointId: CheckpointId) => CheckpointLocation | undefined;
+  readonly report: (report: SubtaskReport) => void;
+}
+
+/** The asynchronous phase of a subtask's checkpoints: writes captures while records flow, then acknowledges or declines (Flink: AsyncCheckpointRunnable). */
+export class SnapshotWrites {
+  readonly #options: SnapshotWritesOptions;
+  readonly #onProgress: () => void;
+  readonly #running = new Map<CheckpointId, { readonly abort: AbortController; readonly settled: Promise<void> }>();
+
+  constructor(options: SnapshotWritesOptions, onProgress: () => void) {
+    this.#options = options;
+    this.#onProgress = onProgress;
+  }
+
+  start(
+    checkpointId: CheckpointId,
+    captures: readonly EncodedCapture[],
+    timing: { readonly alignmentMs: number; readonly syncMs: number },
+  ): void {
+    const location = this.#options.location(checkpointId);
+    if (location === undefined) {
+      for (const { keyed } of captures) keyed?.release();
+      return;
+    }
+    const abort = new AbortController();
+    const settled = this.#write(checkpointId, captures, location, abort.signal, timing).finally(() => {
+      this.#running.delete(checkpointId);
+      this.#onProgress();
+    });
+    this.#running.set(checkpointId, { abort, settled });
+  }
+
+  abort(checkpointId: CheckpointId): void {
+    this.#running.get(checkpointId)?.abort.abort(new Error(`checkpoint ${String(checkpointId)} was aborted`));
+  }
+
+  async close(): Promise<void> {
+    for (const { abort } of this.#running.values()) abort.abort(new Error('the subtask is closed'));
+    await Promise.all([...this.#running.values()].map(({ settled }) => settled));
+  }
+
+  async #write(
+    checkpointId: CheckpointId,
+    captures: readonly EncodedCapture[],
+    location: CheckpointLocation,
+    aborted: AbortSignal,
+    timing: { readonly alignmentMs: number; readonly syncMs: number },
+  ): Promise<void> {
+    const { id: subtask, attempt, keyGroups, clock, report } = this.#options;
+    const signal = AbortSignal.any([aborted, this.#options.signal]);
+    const begun = clock.monotonic();
+    try {
+      const { snapshot, stateBytes } = await writeSnapshot({
+        subtask,
+        keyGroups,
+        parts: captures,
+        location,
+        slice: this.#slice(signal),
+      });
+      if (signal.aborted) return;
+      report({
+        kind: 'ack',
+        attempt,
+        subtask,
+        checkpointId,
+        snapshot,
+        stateBytes,
+        ...timing,
+        asyncMs: clock.monotonic() - begun,
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = isIoFailure(error) ? 'IO_EXCEPTION' : 'CHECKPOINT_ASYNC_EXCEPTION';
+      report({ kind: 'decline', attempt, subtask, checkpointId, reason, error });
+    }
+  }
+
+  #slice(signal: AbortSignal): Slice {
+    const slice = this.#options.scheduler.backgroundSlice(signal);
+    return {
+      isOver: () => slice.isOver(),
+      next: async () => {
+        this.#onProgress();
+        await slice.next();
+      },
+    };
+  }
+}

@@ -1,0 +1,91 @@
+import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
+import type { Source, SourceContext, SplitEnumerator } from '../contracts/source.js';
+import type { CheckpointId, OperatorUid } from '../element/ids.js';
+import { messageOf, WeirError, isWeirError } from '../errors.js';
+import type { SplitClient } from '../operator/source-operator.js';
+import { decodeValues, encodeValues } from '../snapshot/stored-values.js';
+import { defaultSerializer } from '../state/default-serializer.js';
+import { SplitAssignment } from './split-assignment.js';
+
+interface OpenSource {
+  readonly source: Source<unknown>;
+  readonly enumerator: SplitEnumerator;
+  readonly assignment: SplitAssignment;
+  readonly parallelism: number;
+}
+
+/** The split enumerators of an attempt, and which barriers have reached which readers. */
+export class Sources {
+  readonly #open = new Map<OperatorUid, OpenSource>();
+  /** Per checkpoint and source: subtasks that have not injected the barrier yet. */
+  readonly #missing = new Map<CheckpointId, Map<OperatorUid, number>>();
+
+  async start(
+    source: Source<unknown>,
+    context: SourceContext,
+    restored: EnumeratorSnapshot | undefined,
+  ): Promise<void> {
+    const enumerator = source.enumerator(context);
+    this.#open.set(context.uid, {
+      source,
+      enumerator,
+      assignment: new SplitAssignment(enumerator),
+      parallelism: context.parallelism,
+    });
+    try {
+      await enumerator.start(restored === undefined ? undefined : stateOf(restored, source));
+    } catch (error) {
+      if (isWeirError(error)) throw error;
+      throw new WeirError(
+        'SOURCE_FAILED',
+        `Source ${context.uid} of job ${context.job} could not find its splits: ${messageOf(error)}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  client(uid: OperatorUid, subtask: number): SplitClient {
+    const open = this.#open.get(uid);
+    if (open === undefined) throw new WeirError('PROTOCOL_VIOLATION', `Source ${uid} has no enumerator.`);
+    return open.assignment.client(subtask);
+  }
+
+  snapshot(checkpointId: CheckpointId): EnumeratorSnapshot[] {
+    const missing = new Map<OperatorUid, number>();
+    this.#missing.set(checkpointId, missing);
+    return [...this.#open].map(([uid, { source, enumerator, assignment, parallelism }]) => {
+      missing.set(uid, parallelism);
+      assignment.hold(checkpointId);
+      const { serializer, bytes } = encodeValues([enumerator.snapshot()], source.serializer ?? defaultSerializer);
+      return { uid, serializer, bytes };
+    });
+  }
+
+  /** One reader has sent the barrier on. */
+  injected(uid: OperatorUid, checkpointId: CheckpointId): void {
+    const missing = this.#missing.get(checkpointId);
+    const rest = (missing?.get(uid) ?? 0) - 1;
+    missing?.set(uid, rest);
+    if (rest <= 0) this.#open.get(uid)?.assignment.release(checkpointId);
+  }
+
+  /** The checkpoint is over, one way or the other. */
+  release(checkpointId: CheckpointId): void {
+    this.#missing.delete(checkpointId);
+    for (const { assignment } of this.#open.values()) assignment.release(checkpointId);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(async ({ enumerator }) => enumerator.close()));
+  }
+}
+
+function stateOf({ uid, serializer, bytes }: EnumeratorSnapshot, source: Source<unknown>): unknown {
+  return decodeValues(
+    { serializer, bytes, count: 1 },
+    source.serializer ?? defaultSerializer,
+    `split enumerator of source '${uid}'`,
+  )[0];
+}

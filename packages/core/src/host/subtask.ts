@@ -1,0 +1,324 @@
+import type { AlignmentAction, AlignmentMode } from '../barrier/modes.js';
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type { Clock } from '../contracts/clock.js';
+import type { SubtaskReport } from '../contracts/coordinator.js';
+import type { AbortReason } from '../contracts/job-events.js';
+import type { KeyGroupRange } from '../contracts/snapshot.js';
+import type { Slice } from '../contracts/state-backend.js';
+import { cancelMarker, type Barrier } from '../element/element.js';
+import type { AttemptNumber, CheckpointId, OperatorUid, SubtaskId } from '../element/ids.js';
+import type { OperatorEnd, RestoredState } from '../operator/operator.js';
+import type { SourceOperator } from '../operator/source-operator.js';
+import { Stage, type StageOperator } from '../stage/stage.js';
+import { StageFlow } from '../stage/stage-flow.js';
+import { ChunkSize } from './chunk-size.js';
+import { InputGate, type InputChannel } from './input-gate.js';
+import { Router, type OutputEdge } from './router.js';
+import type { Runnable, Scheduler } from './scheduler.js';
+import { SnapshotWrites } from './snapshot-writes.js';
+
+export interface SubtaskOptions {
+  readonly id: SubtaskId;
+  readonly attempt: AttemptNumber;
+  readonly keyGroups: KeyGroupRange;
+  readonly inputCount: number;
+  readonly inputs: readonly InputChannel[];
+  readonly outputs: readonly OutputEdge[];
+  readonly mode: AlignmentMode;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  /** Aborts with the attempt. */
+  readonly signal: AbortSignal;
+  /** Where the parts of a pending checkpoint go; undefined once it is no longer pending. */
+  readonly location: (checkpointId: CheckpointId) => CheckpointLocation | undefined;
+  /** More records must wait until captures have been written. */
+  readonly isPressed: () => boolean;
+  readonly report: (report: SubtaskReport) => void;
+  /** The barrier has gone on. */
+  readonly onForwarded: (checkpointId: CheckpointId) => void;
+  /** Past end of data, and finished. */
+  readonly onEnded: () => void;
+  readonly onFailed: (error: unknown) => void;
+}
+
+/**
+ * One parallel instance of a stage in the embedded host: its mailbox, its input, its checkpoints. Everything it does happens in `run`, one step
+ * after the other; what comes from elsewhere is put into the mailbox.
+ */
+export class Subtask implements Runnable {
+  readonly id: SubtaskId;
+  readonly #options: SubtaskOptions;
+  readonly #flow: StageFlow;
+  readonly #router: Router;
+  readonly #gate: InputGate | undefined;
+  readonly #writes: SnapshotWrites;
+  readonly #chunk = new ChunkSize();
+  #stage: Stage | undefined;
+  #source: SourceOperator<unknown> | undefined;
+  #mailbox: (() => void)[] = [];
+  /** What must settle before the next step: an asynchronous prepare or finish. */
+  #step: Promise<void> | undefined;
+  #preparing: CheckpointId | undefined;
+  #barriers: Barrier[] = [];
+  #inputEnded: 'no' | 'drain' | 'suspend' | 'done' = 'no';
+  #opened = false;
+  #closed = false;
+  #latestCompleted: CheckpointId = 0;
+  readonly #notifications = new Set<Promise<void>>();
+
+  constructor(options: SubtaskOptions) {
+    this.id = options.id;
+    this.#options = options;
+    const wake = (): void => {
+      options.scheduler.wake(this);
+    };
+    this.#router = new Router(options.outputs, options.id.index, wake);
+    this.#flow = new StageFlow(
+      () => this.#router.hasDemand,
+      (failure) => {
+        if (failure !== undefined) this.#fail(failure.error);
+        else wake();
+      },
+    );
+    this.#writes = new SnapshotWrites(options, wake);
+    if (options.inputs.length > 0) {
+      this.#gate = new InputGate(
+        options.inputs,
+        options.mode,
+        () => options.clock.monotonic(),
+        {
+          records: (input, batch) => this.#stage?.accept(input, batch),
+          alignment: (action) => {
+            this.#align(action);
+          },
+          time: (signal) => this.#stage?.time(signal),
+          endOfData: (drain) => {
+            this.#inputEnded = drain ? 'drain' : 'suspend';
+          },
+        },
+        wake,
+      );
+    }
+  }
+
+  get flow(): StageFlow {
+    return this.#flow;
+  }
+
+  /** Runs `action` between two records. */
+  post(action: () => void): void {
+    if (this.#closed) return;
+    this.#mailbox.push(action);
+    this.#options.scheduler.wake(this);
+  }
+
+  async open(
+    operators: readonly StageOperator[],
+    source: SourceOperator<unknown> | undefined,
+    restored: (uid: OperatorUid) => RestoredState | undefined,
+  ): Promise<void> {
+    this.#source = source;
+    this.#stage = new Stage(operators, this.#options.inputCount, {
+      next: (element) => {
+        if (element.kind === 'batch') this.#router.emit(element);
+        else this.#router.broadcast(element);
+      },
+      failed: (error) => {
+        this.#fail(error);
+      },
+    });
+    await this.#stage.restoreAndOpen(restored);
+  }
+
+  start(): void {
+    this.#opened = true;
+    this.#options.scheduler.wake(this);
+  }
+
+  run(slice: Pick<Slice, 'isOver'>): boolean {
+    try {
+      this.#flow.begin(slice);
+      const more = this.#work(slice);
+      this.#router.flush();
+      return more;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  /** Puts a barrier into the stream of a source. */
+  trigger(barrier: Barrier): void {
+    this.post(() => this.#barriers.push(barrier));
+  }
+
+  /** Settles once what this checkpoint covers is committed. */
+  completed(checkpointId: CheckpointId): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(this.#options.signal.reason as Error);
+        return;
+      }
+      this.post(() => {
+        this.#notify(checkpointId).then(resolve, reject);
+      });
+    });
+  }
+
+  aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
+    this.post(() => {
+      void this.#notify(latestCompleted).catch(() => undefined);
+      this.#barriers = this.#barriers.filter((barrier) => barrier.checkpointId !== checkpointId);
+      this.#writes.abort(checkpointId);
+      this.#gate?.abort(checkpointId);
+      if (this.#preparing === checkpointId) this.#preparing = undefined;
+      this.#stage?.aborted(checkpointId);
+    });
+  }
+
+  /** Nothing of this subtask runs any more when it settles. Call it after the attempt's signal was aborted, unless the job finished. */
+  async close(end: OperatorEnd): Promise<void> {
+    this.#closed = true;
+    this.#mailbox = [];
+    this.#router.close();
+    await this.#step?.catch(() => undefined);
+    await this.#flow.idle();
+    await this.#writes.close();
+    await Promise.allSettled(this.#notifications);
+    await this.#stage?.close(end);
+  }
+
+  #work(slice: Pick<Slice, 'isOver'>): boolean {
+    for (;;) {
+      this.#readMailbox();
+      if (!this.#opened || this.#closed || this.#step !== undefined || this.#flow.isWaiting) return false;
+      if (this.#flow.isSuspended) {
+        if (!this.#router.hasDemand) return false;
+        this.#flow.resume();
+      } else {
+        const barrier = this.#barriers.shift();
+        if (barrier !== undefined) this.#checkpoint(barrier, this.#options.clock.monotonic());
+        else if (this.#inputEnded === 'drain' || this.#inputEnded === 'suspend') this.#endInput(this.#inputEnded);
+        else if (!this.#advance()) return false;
+      }
+      if (slice.isOver()) return true;
+    }
+  }
+
+  #readMailbox(): void {
+    while (this.#mailbox.length > 0) {
+      const letters = this.#mailbox;
+      this.#mailbox = [];
+      for (const letter of letters) letter();
+    }
+  }
+
+  /** False: nothing can move now, and whoever changes that wakes the subtask. */
+  #advance(): boolean {
+    if (!this.#router.hasDemand || this.#options.isPressed()) return this.#gate?.advanceControl() ?? false;
+    const { clock } = this.#options;
+    const before = clock.monotonic();
+    let moved: boolean;
+    if (this.#gate !== undefined) moved = this.#gate.advance(this.#chunk.size);
+    else if (this.#inputEnded === 'done' || this.#source === undefined) return false;
+    else {
+      const result = this.#source.pull(this.#chunk.size);
+      if (result === 'ended') this.#inputEnded = 'drain';
+      moved = result !== 'waiting';
+    }
+    if (moved) this.#chunk.took(clock.monotonic() - before);
+    return moved;
+  }
+
+  #endInput(how: 'drain' | 'suspend'): void {
+    this.#inputEnded = 'done';
+    const finished = how === 'drain' ? this.#stage?.finish() : undefined;
+    this.#hold(finished, () => {
+      this.#router.broadcast({ kind: 'end-of-data', drain: how === 'drain' });
+      this.#options.onEnded();
+    });
+  }
+
+  #align(action: AlignmentAction): void {
+    switch (action.kind) {
+      case 'block':
+      case 'unblock-all':
+        // The gate asks the alignment itself before it takes from a channel.
+        return;
+      case 'snapshot':
+        this.#checkpoint(action.barrier, action.startedAt);
+        return;
+      case 'abort':
+        this.#router.broadcast(cancelMarker(action.checkpointId));
+        if (action.reason !== undefined) this.#decline(action.checkpointId, action.reason, undefined);
+    }
+  }
+
+  /**
+   * The steps of a snapshot, nothing in between (Flink: SubtaskCheckpointCoordinatorImpl.checkpointState).
+   * 1. prepare, head to tail: what it emits belongs before the barrier
+   * 2. the barrier goes on, so that consumers start to align
+   * 3. capture, tail to head
+   * 4. records move again, and the capture is written meanwhile
+   */
+  #checkpoint(barrier: Barrier, startedAt: number): void {
+    const stage = this.#stage as Stage;
+    const { clock } = this.#options;
+    const { checkpointId } = barrier;
+    const begun = clock.monotonic();
+    this.#preparing = checkpointId;
+    this.#hold(stage.prepare(checkpointId), () => {
+      if (this.#preparing !== checkpointId) {
+        this.#router.broadcast(cancelMarker(checkpointId));
+        return;
+      }
+      this.#preparing = undefined;
+      this.#router.broadcast(barrier);
+      this.#options.onForwarded(checkpointId);
+      const capture = stage.capture(checkpointId);
+      this.#writes.start(checkpointId, capture, { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun });
+    });
+  }
+
+  /** Goes on with `next` at once, or when `pending` has settled; until then nothing else moves. */
+  #hold(pending: PromiseLike<void> | void, next: () => void): void {
+    if (pending === undefined) {
+      next();
+      return;
+    }
+    this.#step = Promise.resolve(pending).then(
+      () => {
+        this.#step = undefined;
+        this.post(next);
+      },
+      (error: unknown) => {
+        this.#step = undefined;
+        this.#fail(error);
+      },
+    );
+  }
+
+  async #notify(checkpointId: CheckpointId): Promise<void> {
+    if (checkpointId <= this.#latestCompleted) return;
+    this.#latestCompleted = checkpointId;
+    const told = this.#stage?.completed(checkpointId) ?? Promise.resolve();
+    this.#notifications.add(told);
+    try {
+      await told;
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    } finally {
+      this.#notifications.delete(told);
+    }
+  }
+
+  #decline(checkpointId: CheckpointId, reason: AbortReason, error: unknown): void {
+    const { attempt, report } = this.#options;
+    report({ kind: 'decline', attempt, subtask: this.id, checkpointId, reason, error });
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#closed) this.#options.onFailed(error);
+  }
+}

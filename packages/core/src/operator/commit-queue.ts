@@ -1,0 +1,90 @@
+import { sleep } from '../contracts/clock.js';
+import type { Committer, CommitOutcome } from '../contracts/sink.js';
+import type { Committable } from '../contracts/snapshot.js';
+import { messageOf, WeirError } from '../errors.js';
+import type { OperatorContext } from './operator.js';
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 10_000;
+
+/**
+ * Commits committables in order, one batch after the other, again and again until the committer says they are in (Flink: CommitterOperator).
+ * Before each try the right to write is verified, so that an attempt that lost its lock commits nothing any more.
+ */
+export class CommitQueue {
+  readonly #context: OperatorContext;
+  readonly #committer: Committer;
+  readonly #verify: () => Promise<void>;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(context: OperatorContext, committer: Committer, verify: () => Promise<void>) {
+    this.#context = context;
+    this.#committer = committer;
+    this.#verify = verify;
+  }
+
+  /**
+   * Commits what `select` gives once all earlier calls are done. Settles when all of it is committed; rejects with COMMIT_FAILED, or when the
+   * attempt ends.
+   */
+  commit(select: () => readonly Committable[]): Promise<void> {
+    const next = this.#last.then(() => this.#commitAll(select()));
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Settles when nothing is under way; never rejects. */
+  idle(): Promise<void> {
+    return this.#last;
+  }
+
+  async #commitAll(committables: readonly Committable[]): Promise<void> {
+    const { clock, signal, logger } = this.#context;
+    let rest = committables;
+    for (let delayMs = FIRST_RETRY_MS; rest.length > 0; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      await this.#verify();
+      signal.throwIfAborted();
+      const outcomes = await this.#tryOnce(rest);
+      const again = rest.filter((committable, i) => this.#mustRetry(committable, outcomes[i]));
+      if (again.length > 0) {
+        logger.warn(
+          { sink: this.#context.uid, committables: again.length, delayMs },
+          'commit did not succeed, trying again',
+        );
+        await sleep(clock, delayMs, signal);
+      }
+      rest = again;
+    }
+  }
+
+  async #tryOnce(committables: readonly Committable[]): Promise<readonly CommitOutcome[]> {
+    try {
+      return await this.#committer.commit(committables, this.#context.signal);
+    } catch (error) {
+      return committables.map(() => ({ kind: 'retry', error }));
+    }
+  }
+
+  #mustRetry(committable: Committable, outcome: CommitOutcome | undefined): boolean {
+    switch (outcome?.kind) {
+      case 'committed':
+      case 'already-committed':
+        return false;
+      case 'retry':
+        return true;
+      case 'failed': {
+        const { sink, job, checkpointId } = committable.identity;
+        throw new WeirError(
+          'COMMIT_FAILED',
+          `Sink ${sink} of job ${job} cannot commit output of checkpoint ${String(checkpointId)}: ${messageOf(outcome.error)}`,
+          { cause: outcome.error },
+        );
+      }
+      case undefined:
+        throw new WeirError(
+          'PROTOCOL_VIOLATION',
+          `The committer of sink ${this.#context.uid} returned fewer outcomes than it was given committables.`,
+        );
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { Awaitable } from '../contracts/awaitable.js';
+import type { Logger } from '../contracts/logger.js';
+import type { Metrics } from '../contracts/metrics.js';
+import type { Key } from '../element/key.js';
+import type { Handles, States } from '../state/descriptors.js';
+import type { BatchBuffer } from './batch-buffer.js';
+import type { KeyedState } from './keyed-state.js';
+
+export type Emit<in O> = (value: O) => void;
+/** Handlers are synchronous; plain `void` would accept an async function. */
+export type Sync = void | undefined;
+/** What a handler works with. The same object for every record: neither it nor what its states give may be kept after the handler returns. */
+export interface KeyContext<out K, out S extends States> {
+  readonly key: K;
+  readonly state: Handles<S>;
+  /** Event time of the record, epoch ms. */
+  readonly timestamp: number | undefined;
+}
+export type KeyedHandler<in T, K, S extends States, O> = (record: T, context: KeyContext<K, S>, emit: Emit<O>) => Sync;
+
+/** Where a handler runs: for `open` and `close`. */
+export interface RuntimeContext {
+  readonly subtask: number;
+  readonly parallelism: number;
+  readonly attempt: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+export interface OpenClose {
+  /** Before the first record of an attempt, after state was restored. */
+  readonly open?: ((context: RuntimeContext) => Awaitable<void>) | undefined;
+  /** At the end of an attempt, however it ends. */
+  readonly close?: (() => Awaitable<void>) | undefined;
+}
+
+/** Binds a handler to the state of each record's key, without an allocation per record. */
+export function withKey<T, K extends Key, S extends States, O>(
+  keyed: KeyedState,
+  keyOf: (record: T) => K,
+  handler: KeyedHandler<T, K, S, O>,
+): (output: BatchBuffer<O>) => (record: T, timestamp: number | undefined) => void {
+  return (output) => {
+    let context: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
+    let eventTime: number | undefined;
+    const emit = (value: O): void => {
+      if (eventTime === undefined) output.push(value);
+      else output.pushAt(value, eventTime);
+    };
+    return (record, timestamp) => {
+      const key = keyOf(record);
+      keyed.store.setCurrentKey(key);
+      eventTime = timestamp;
+      // The handles of the backend are exactly those that the descriptors of S declare.
+      context ??= { key, timestamp, state: keyed.handles as unknown as Handles<S> };
+      context.key = key;
+      context.timestamp = timestamp;
+      handler(record, context, emit);
+    };
+  };
+}

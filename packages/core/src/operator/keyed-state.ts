@@ -1,0 +1,63 @@
+import type { KeyedStateStore, StateDeclaration, StateHandle } from '../contracts/state-backend.js';
+import type { CheckpointId } from '../element/ids.js';
+import { WeirError } from '../errors.js';
+import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
+
+/** The keyed state of one operator over its life: opened, filled from a checkpoint, captured, closed. */
+export class KeyedState {
+  readonly #context: OperatorContext;
+  readonly #declarations: readonly StateDeclaration[];
+  #restored: RestoredState | undefined;
+  #store: KeyedStateStore | undefined;
+  #handles: Readonly<Record<string, StateHandle>> = {};
+
+  constructor(context: OperatorContext, declarations: readonly StateDeclaration[]) {
+    this.#context = context;
+    this.#declarations = declarations;
+  }
+
+  get store(): KeyedStateStore {
+    if (this.#store === undefined) {
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `Operator ${this.#context.uid}: keyed state was used before it was opened.`,
+      );
+    }
+    return this.#store;
+  }
+  get handles(): Readonly<Record<string, StateHandle>> {
+    return this.#handles;
+  }
+
+  async open(): Promise<void> {
+    const store = await this.#context.openKeyedState(this.#declarations);
+    this.#store = store;
+    if (this.#restored !== undefined) {
+      for await (const section of this.#restored.keyedSections(this.#declarations, this.#context.keyGroups))
+        store.restore(section);
+      this.#restored = undefined;
+    }
+    this.#handles = Object.fromEntries(this.#declarations.map(({ name }) => [name, store.handle(name)]));
+  }
+
+  async close(): Promise<void> {
+    const store = this.#store;
+    this.#store = undefined;
+    await store?.close();
+  }
+
+  /** The part of an operator's life that is the state's alone. */
+  readonly life: Pick<Operator, 'restore' | 'capture' | 'completed' | 'aborted'> = {
+    restore: (state: RestoredState): void => {
+      this.#restored = state;
+    },
+    capture: (checkpointId: CheckpointId): OperatorCapture | undefined =>
+      this.#declarations.length === 0 ? undefined : { keyed: this.store.capture({ checkpointId }) },
+    completed: (checkpointId: CheckpointId): void => {
+      this.#store?.completed(checkpointId);
+    },
+    aborted: (checkpointId: CheckpointId): void => {
+      this.#store?.aborted(checkpointId);
+    },
+  };
+}

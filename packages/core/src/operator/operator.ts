@@ -1,0 +1,98 @@
+import type { Observable } from 'rxjs';
+import type { Awaitable } from '../contracts/awaitable.js';
+import type { Clock, Random } from '../contracts/clock.js';
+import type { Logger } from '../contracts/logger.js';
+import type { Metrics } from '../contracts/metrics.js';
+import type { Committable, KeyGroupRange, OperatorStateMode } from '../contracts/snapshot.js';
+import type { Serializer } from '../contracts/serializer.js';
+import type { KeyedCapture, KeyedSection, KeyedStateStore, StateDeclaration } from '../contracts/state-backend.js';
+import type { StreamElement } from '../element/element.js';
+import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
+import type { Flow } from './flow.js';
+
+/**
+ * One parallel instance of an operator inside a stage: what strangers implement for low-level operators, and what all of ours are.
+ *
+ * Life: `restore` (only with state from a checkpoint) → `open` → elements → `finish` → `close`. All callbacks of one subtask run one after the
+ * other. At a barrier: `prepare` of every operator from head to tail, then the barrier leaves, then `capture` of every operator from tail to head,
+ * as one step. `close` is always called, and after it nothing else.
+ */
+export interface Operator<in A = never, out B = unknown> {
+  /**
+   * Elements in, elements out: an RxJS operator with one Observable per input. Gets record batches and watermarks, never barriers or ends.
+   * A batch is read-only. What throws, or errors the output, fails the attempt.
+   */
+  connect(...inputs: readonly Observable<StreamElement<A>>[]): Observable<StreamElement<B>>;
+  restore?(state: RestoredState): Awaitable<void>;
+  open?(): Awaitable<void>;
+  /** All input was seen and nothing will follow: emit what is held back. */
+  finish?(): Awaitable<void>;
+  /** May still emit; no input comes until it settles, and what it emits precedes the barrier. */
+  prepare?(checkpointId: CheckpointId): Awaitable<void>;
+  /** The state at this moment: synchronous, emits nothing, O(1) in the size of the state. Undefined: nothing to store. */
+  capture?(checkpointId: CheckpointId): OperatorCapture | undefined;
+  /** The checkpoint and all before are complete. A promise is awaited before the job finishes, not before the next record. */
+  completed?(checkpointId: CheckpointId): Awaitable<void>;
+  aborted?(checkpointId: CheckpointId): void;
+  close?(end: OperatorEnd): Awaitable<void>;
+}
+/** `cancelled`: the user ended the job; `failed`: the attempt died and may be repeated. */
+export type OperatorEnd = 'finished' | 'cancelled' | 'failed';
+
+/** What an operator holds of one checkpoint until it is written. Encoded or immutable: user code runs on meanwhile. */
+export interface OperatorCapture {
+  readonly keyed?: KeyedCapture | undefined;
+  readonly operatorState?: readonly CapturedOperatorState[] | undefined;
+  readonly committables?: CapturedCommittables | undefined;
+}
+export interface CapturedOperatorState {
+  readonly name: string;
+  readonly mode: OperatorStateMode;
+  readonly serializer: Serializer;
+  /** Fresh values. */
+  readonly values: readonly unknown[];
+}
+export interface CapturedCommittables {
+  readonly serializer: Serializer;
+  readonly values: readonly Committable[];
+}
+
+/** What an operator finds in the checkpoint it restores, of every old subtask that this one continues. Damage is CHECKPOINT_UNREADABLE. */
+export interface RestoredState {
+  readonly checkpointId: CheckpointId;
+  /** Sections of the given states within the range, verified. SERIALIZER_MISMATCH where a serializer cannot read what is stored. */
+  keyedSections(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncIterable<KeyedSection>;
+  operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]>;
+  committables(serializer: Serializer): Promise<readonly Committable[]>;
+}
+
+export interface OperatorContext {
+  readonly job: JobName;
+  readonly uid: OperatorUid;
+  readonly name: string;
+  readonly subtask: number;
+  readonly parallelism: number;
+  readonly maxParallelism: number;
+  /** The part of the key space that this subtask owns. */
+  readonly keyGroups: KeyGroupRange;
+  readonly attempt: AttemptNumber;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly flow: Flow;
+  /** Aborts when the attempt ends in any way but its natural one. */
+  readonly signal: AbortSignal;
+  /** Keyed state of the installed backend. The engine restores, captures and closes nothing by itself: hand the store's captures out of `capture`. */
+  openKeyedState(states: readonly StateDeclaration[]): Promise<KeyedStateStore>;
+  /** Runs `action` between two records of this subtask. */
+  runInMailbox(action: () => void): void;
+}
+
+/** How the graph makes the operator of a node. */
+export interface OperatorSpec {
+  readonly name: string;
+  /** True: the operator has state in checkpoints, so it needs a stable uid. */
+  readonly isStateful: boolean;
+  create(context: OperatorContext): Operator;
+}

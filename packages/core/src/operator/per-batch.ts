@@ -1,0 +1,79 @@
+import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+import type { RecordBatch, StreamElement } from '../element/element.js';
+import { BatchBuffer } from './batch-buffer.js';
+import type { OperatorContext } from './operator.js';
+import { operatorFailure } from './user-code.js';
+
+/** An RxJS operator over elements that hands batches to `onBatch` and passes everything else on. What throws errors the output. */
+export function perBatch<A, B>(
+  context: OperatorContext,
+  onBatch: (batch: RecordBatch<A>, target: Subscriber<StreamElement<B>>) => void,
+): OperatorFunction<StreamElement<A>, StreamElement<B>> {
+  return (source) =>
+    new Observable((target) =>
+      source.subscribe({
+        next(element) {
+          if (element.kind !== 'batch') {
+            target.next(element);
+            return;
+          }
+          try {
+            onBatch(element, target);
+          } catch (error) {
+            target.error(operatorFailure(context, error));
+          }
+        },
+        error(error) {
+          target.error(error);
+        },
+        complete() {
+          target.complete();
+        },
+      }),
+    );
+}
+
+/**
+ * An RxJS operator over elements that works record by record and may emit any number for each. It stops between two records when the flow
+ * closes, and goes on from there when the stage resumes it.
+ */
+export function perRecord<A, B>(
+  context: OperatorContext,
+  start: (output: BatchBuffer<B>) => (record: A, timestamp: number | undefined) => void,
+): OperatorFunction<StreamElement<A>, StreamElement<B>> {
+  return (source) =>
+    new Observable((target) => {
+      const output = new BatchBuffer<B>(target);
+      const { flow } = context;
+      const onRecord = start(output);
+      const run = (batch: RecordBatch<A>, from: number): void => {
+        const { records, timestamps } = batch;
+        try {
+          for (let i = from; i < records.length; i++) {
+            onRecord(records[i] as A, timestamps?.[i]);
+            if (!flow.isOpen() && i + 1 < records.length) {
+              flow.suspend(() => {
+                run(batch, i + 1);
+              });
+              return;
+            }
+          }
+          output.flush();
+        } catch (error) {
+          target.error(operatorFailure(context, error));
+        }
+      };
+      return source.subscribe({
+        next(element) {
+          if (element.kind === 'batch') run(element, 0);
+          else target.next(element);
+        },
+        error(error) {
+          target.error(error);
+        },
+        complete() {
+          target.complete();
+        },
+      });
+    });
+}

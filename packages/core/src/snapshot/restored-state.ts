@@ -1,0 +1,64 @@
+import type { Serializer } from '../contracts/serializer.js';
+import type { BlobHandle, Committable, KeyGroupRange, OperatorSnapshot, StateMeta } from '../contracts/snapshot.js';
+import type { KeyedSection, StateDeclaration } from '../contracts/state-backend.js';
+import type { CheckpointId, OperatorUid } from '../element/ids.js';
+import { WeirError } from '../errors.js';
+import type { RestoredState } from '../operator/operator.js';
+import { readerOf } from '../state/stored-by.js';
+import { readCommittables } from './committables.js';
+import { readKeyedGroups } from './keyed-section-reader.js';
+import { readOperatorState } from './operator-state.js';
+
+/** One operator's state in a checkpoint, read when it is asked for. */
+export function restoredState(
+  checkpointId: CheckpointId,
+  uid: OperatorUid,
+  parts: readonly OperatorSnapshot[],
+  read: (blob: BlobHandle) => Promise<Uint8Array>,
+): RestoredState {
+  const where = `operator '${uid}' in chk-${String(checkpointId)}`;
+  return {
+    checkpointId,
+    async *keyedSections(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncGenerator<KeyedSection> {
+      for (const handle of parts.flatMap(({ keyed }) => keyed)) {
+        for (const state of handle.states) requireReadable(state, states, where);
+        const bytes = await read(handle.blob);
+        for (const { sections } of readKeyedGroups(handle, bytes, range, `keyed state of ${where}`)) yield* sections;
+      }
+    },
+    async operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]> {
+      const handles = parts.flatMap(({ operator }) => operator).filter((handle) => handle.name === name);
+      const values = handles.map(async (handle) =>
+        readOperatorState(handle, await read(handle.blob), serializer, `operator state '${name}' of ${where}`),
+      );
+      return (await Promise.all(values)).flat();
+    },
+    async committables(serializer: Serializer): Promise<readonly Committable[]> {
+      const handles = parts.flatMap(({ committables }) => (committables === undefined ? [] : [committables]));
+      const values = handles.map(async (handle) =>
+        readCommittables(handle, await read(handle.blob), serializer, `committables of ${where}`),
+      );
+      return (await Promise.all(values)).flat();
+    },
+  };
+}
+
+/** What is stored must be declared, with the same kind, and readable: nothing is dropped without a word. */
+function requireReadable(stored: StateMeta, declared: readonly StateDeclaration[], where: string): void {
+  const declaration = declared.find(({ name }) => name === stored.name);
+  if (declaration === undefined) {
+    throw new WeirError(
+      'CHECKPOINT_INCOMPATIBLE',
+      `The checkpoint holds state '${stored.name}' of ${where}, which the operator does not declare any more. Declare it again to restore it.`,
+      { recoverable: false },
+    );
+  }
+  if (declaration.kind !== stored.kind) {
+    throw new WeirError(
+      'CHECKPOINT_INCOMPATIBLE',
+      `State '${stored.name}' of ${where} was stored as ${stored.kind} state and is declared as ${declaration.kind} state. Give the new one another name.`,
+      { recoverable: false },
+    );
+  }
+  readerOf(declaration.serializer, stored.serializer, `state '${stored.name}' of ${where}`);
+}

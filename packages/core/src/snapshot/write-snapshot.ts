@@ -1,0 +1,77 @@
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type {
+  BlobHandle,
+  KeyGroupRange,
+  KeyedStateHandle,
+  OperatorSnapshot,
+  SubtaskSnapshot,
+} from '../contracts/snapshot.js';
+import type { KeyedCapture, Slice } from '../contracts/state-backend.js';
+import type { SubtaskId } from '../element/ids.js';
+import { writeCommittables } from './committables.js';
+import type { EncodedCapture } from './encode-capture.js';
+import { KeyedSectionWriter } from './keyed-section-writer.js';
+import { writeOperatorState } from './operator-state.js';
+
+export interface WriteSnapshotOptions {
+  readonly subtask: SubtaskId;
+  readonly keyGroups: KeyGroupRange;
+  readonly parts: readonly EncodedCapture[];
+  readonly location: Pick<CheckpointLocation, 'createBlob'>;
+  readonly slice: Slice;
+}
+
+/**
+ * The asynchronous phase: writes a subtask's captures to checkpoint storage, durable when it settles. Every keyed capture is released, also when
+ * writing fails or is given up.
+ */
+export async function writeSnapshot(
+  options: WriteSnapshotOptions,
+): Promise<{ readonly snapshot: SubtaskSnapshot; readonly stateBytes: number }> {
+  const unreleased = new Set(options.parts.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
+  const operators: OperatorSnapshot[] = [];
+  try {
+    for (const part of options.parts) {
+      const keyed = part.keyed === undefined ? undefined : await writeKeyed(part.keyed, options);
+      if (part.keyed !== undefined) {
+        unreleased.delete(part.keyed);
+        part.keyed.release();
+      }
+      const operator = await Promise.all(part.operator.map((state) => writeOperatorState(state, options.location)));
+      const committables =
+        part.committables === undefined ? undefined : await writeCommittables(part.committables, options.location);
+      operators.push({ uid: part.uid, keyed: keyed === undefined ? [] : [keyed], operator, committables });
+    }
+  } finally {
+    for (const keyed of unreleased) keyed.release();
+  }
+  const stateBytes = operators.flatMap(blobsOf).reduce((sum, blob) => sum + sizeOf(blob), 0);
+  return { snapshot: { subtask: options.subtask, operators }, stateBytes };
+}
+
+async function writeKeyed(
+  capture: KeyedCapture,
+  { keyGroups, location, slice }: WriteSnapshotOptions,
+): Promise<KeyedStateHandle | undefined> {
+  const writer = new KeyedSectionWriter({
+    range: keyGroups,
+    watermark: undefined,
+    createBlob: () => location.createBlob(),
+  });
+  try {
+    await slice.next();
+    await capture.write(writer, slice);
+    return await writer.finish();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+function blobsOf({ keyed, operator, committables }: OperatorSnapshot): BlobHandle[] {
+  return [...keyed, ...operator, ...(committables === undefined ? [] : [committables])].map(({ blob }) => blob);
+}
+
+function sizeOf(blob: BlobHandle): number {
+  return blob.kind === 'inline' ? blob.bytes.length : blob.length;
+}

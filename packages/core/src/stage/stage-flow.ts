@@ -1,0 +1,68 @@
+import type { Slice } from '../contracts/state-backend.js';
+import type { Flow } from '../operator/flow.js';
+
+/** Between two looks at the time slice; a look costs more than a record. */
+const ASKS_PER_LOOK = 64;
+
+/** The flow of one stage: closed while its output has no demand, while an operator waits or is suspended, and when its time slice is over. */
+export class StageFlow implements Flow {
+  readonly #hasDemand: () => boolean;
+  readonly #onSettled: (failure: { readonly error: unknown } | undefined) => void;
+  #slice: Pick<Slice, 'isOver'> | undefined;
+  #suspended: (() => void)[] = [];
+  #waits = new Set<Promise<void>>();
+  #asks = 0;
+
+  /** `onSettled` is called after something waited for has settled. */
+  constructor(hasDemand: () => boolean, onSettled: (failure: { readonly error: unknown } | undefined) => void) {
+    this.#hasDemand = hasDemand;
+    this.#onSettled = onSettled;
+  }
+
+  isOpen(): boolean {
+    if (this.#waits.size > 0 || this.#suspended.length > 0 || !this.#hasDemand()) return false;
+    return ++this.#asks % ASKS_PER_LOOK !== 0 || this.#slice === undefined || !this.#slice.isOver();
+  }
+
+  suspend(resume: () => void): void {
+    this.#suspended.push(resume);
+  }
+
+  waitFor(settled: Promise<void>): void {
+    const wait: Promise<void> = settled.then(
+      () => {
+        this.#waits.delete(wait);
+        this.#onSettled(undefined);
+      },
+      (error: unknown) => {
+        this.#waits.delete(wait);
+        this.#onSettled({ error });
+      },
+    );
+    this.#waits.add(wait);
+  }
+
+  get isWaiting(): boolean {
+    return this.#waits.size > 0;
+  }
+  get isSuspended(): boolean {
+    return this.#suspended.length > 0;
+  }
+
+  begin(slice: Pick<Slice, 'isOver'>): void {
+    this.#slice = slice;
+  }
+
+  /** Goes on with the operator that suspended first, which is the last one in the stage; those before it stay suspended. */
+  resume(): void {
+    const [first, ...rest] = this.#suspended;
+    this.#suspended = [];
+    first?.();
+    this.#suspended.push(...rest);
+  }
+
+  /** Settles when nothing is waited for any more. */
+  async idle(): Promise<void> {
+    while (this.#waits.size > 0) await Promise.all(this.#waits);
+  }
+}

@@ -1,1 +1,15 @@
-export {};
+export type { CheckpointOptions } from './environment/checkpoint-settings.js';
+export { definePlugin } from './environment/define-plugin.js';
+export type { PluginSpec } from './environment/define-plugin.js';
+export { parseDuration } from './environment/duration.js';
+export type { Duration } from './environment/duration.js';
+export { exponentialDelayRestart } from './environment/exponential-delay-restart.js';
+export type { ExponentialDelayOptions } from './environment/exponential-delay.js';
+export type { ConfigSource } from './environment/flatten-config.js';
+export type { PluginList } from './environment/install-plugins.js';
+export type { LoadPackage } from './environment/load-plugins.js';
+export { parseMemorySize } from './environment/memory-size.js';
+export type { MemorySize } from './environment/memory-size.js';
+export { noRestart } from './environment/none-restart.js';
+export { settingOf } from './environment/setting-of.js';
+export type { SettingName } from './environment/config-keys.js';

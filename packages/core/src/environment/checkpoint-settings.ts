@@ -1,0 +1,114 @@
+import type { CheckpointSettings, RetentionPolicy } from '../contracts/coordinator.js';
+import { WeirError } from '../errors.js';
+import type { SettingName, SettingValue } from './config-keys.js';
+import { defaultOf, type Configuration } from './configuration.js';
+import type { Duration } from './duration.js';
+import { nearest } from './nearest.js';
+import { shown } from './shown.js';
+import { SUPPORTED_KEYS } from './supported-keys.js';
+import { readValue } from './value-type.js';
+
+/** What `enableCheckpointing` takes. Whatever is left out comes from the configuration, else it is the default. */
+export interface CheckpointOptions {
+  /** Default `exactly-once`. */
+  readonly mode?: CheckpointSettings['mode'] | undefined;
+  /** A checkpoint that takes longer is aborted. Default 10 min. */
+  readonly timeout?: Duration | undefined;
+  /** Shortest time from the end of one checkpoint to the start of the next. Default 0. Excludes `maxConcurrent` above 1. */
+  readonly minPause?: Duration | undefined;
+  /** How many checkpoints may be under way at once. Default 1. */
+  readonly maxConcurrent?: number | undefined;
+  /** How many checkpoints in a row may fail before the job does; Infinity: any number. Default 0. */
+  readonly tolerableFailures?: number | undefined;
+  /** Which checkpoints outlive the job. Default `delete-on-cancellation`: those of a job that failed. */
+  readonly externalized?: RetentionPolicy | undefined;
+  /** How many completed checkpoints are kept. Default 1. */
+  readonly numRetained?: number | undefined;
+  /** How long a start waits for another process that runs the same job on the same directory. Default 10 s. */
+  readonly lockTimeout?: Duration | undefined;
+  /** Permits restoring an older checkpoint than the newest although sinks will repeat output. Default false. */
+  readonly allowDuplicates?: boolean | undefined;
+}
+
+/** One call of `enableCheckpointing`. Without an interval there are only manual and final checkpoints, unless the configuration has one. */
+export interface CheckpointingCall {
+  readonly interval?: Duration | undefined;
+  readonly options?: CheckpointOptions | undefined;
+}
+
+/** Which key of the configuration stands behind which option. */
+const KEYS = {
+  interval: 'execution.checkpointing.interval',
+  mode: 'execution.checkpointing.mode',
+  timeout: 'execution.checkpointing.timeout',
+  minPause: 'execution.checkpointing.min-pause',
+  maxConcurrent: 'execution.checkpointing.max-concurrent-checkpoints',
+  tolerableFailures: 'execution.checkpointing.tolerable-failed-checkpoints',
+  externalized: 'execution.checkpointing.externalized-checkpoint-retention',
+  numRetained: 'execution.checkpointing.num-retained',
+  lockTimeout: 'weir.checkpointing.lock-timeout',
+  allowDuplicates: 'weir.checkpointing.allow-duplicates',
+} as const satisfies Record<'interval' | keyof CheckpointOptions, SettingName>;
+
+type Option = keyof typeof KEYS;
+
+/**
+ * Code over configuration over default; undefined if neither code nor configuration turns checkpointing on.
+ * Fails with CONFIG_INVALID or CONFIG_CONTRADICTION, naming the options.
+ */
+export function resolveCheckpointSettings(
+  call: CheckpointingCall | undefined,
+  configuration: Configuration,
+): CheckpointSettings | undefined {
+  if (call === undefined && configuration.get(KEYS.interval) === undefined) return undefined;
+  const inCode: Partial<Record<string, unknown>> = { ...call?.options, interval: call?.interval };
+  refuseUnknownOptions(inCode);
+
+  const optional = <O extends Option>(option: O): SettingValue<(typeof KEYS)[O]> | undefined => {
+    const key = KEYS[option];
+    return inCode[option] === undefined
+      ? (configuration.get(key) ?? defaultOf(key))
+      : readOption(option, key, inCode[option]);
+  };
+  // Every option but the interval has a default in the table.
+  const setting = <O extends Exclude<Option, 'interval'>>(option: O): SettingValue<(typeof KEYS)[O]> =>
+    optional(option)!;
+
+  const settings: CheckpointSettings = {
+    intervalMs: optional('interval'),
+    mode: setting('mode'),
+    timeoutMs: setting('timeout'),
+    minPauseMs: setting('minPause'),
+    maxConcurrent: setting('maxConcurrent'),
+    tolerableFailures: setting('tolerableFailures'),
+    retention: setting('externalized'),
+    numRetained: setting('numRetained'),
+    lockTimeoutMs: setting('lockTimeout'),
+    allowDuplicates: setting('allowDuplicates'),
+  };
+  refuseContradictions(settings);
+  return settings;
+}
+
+function readOption<K extends SettingName>(option: Option, key: K, value: unknown): SettingValue<K> {
+  const reading = readValue(SUPPORTED_KEYS[key].type, value);
+  if (!reading.ok)
+    throw new WeirError('CONFIG_INVALID', `${option} ${reading.problem}, but is ${shown(value)}`, {
+      recoverable: false,
+    });
+  return reading.value as SettingValue<K>;
+}
+
+function refuseUnknownOptions(options: object): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(KEYS, name));
+  if (unknown === undefined) return;
+  const message = `enableCheckpointing has no option ${unknown}: did you mean ${String(nearest(unknown, Object.keys(KEYS)))}?`;
+  throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
+}
+
+function refuseContradictions({ minPauseMs, maxConcurrent }: CheckpointSettings): void {
+  if (minPauseMs > 0 && maxConcurrent > 1) {
+    const message = `minPause (${String(minPauseMs)} ms) and maxConcurrent (${String(maxConcurrent)}) exclude each other: a pause between checkpoints means one at a time`;
+    throw new WeirError('CONFIG_CONTRADICTION', message, { recoverable: false });
+  }
+}

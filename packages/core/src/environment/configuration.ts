@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import { WeirError, type ErrorCode } from '../errors.js';
+import type { SupportedKey, UnsupportedKey } from './config-key.js';
+import { CONFIG_KEYS, RENAMED_KEYS, type SettingName, type SettingValue } from './config-keys.js';
+import { flattenConfig, type ConfigSource } from './flatten-config.js';
+import { nearest } from './nearest.js';
+import type { Reading } from './reading.js';
+import { shown } from './shown.js';
+import { SUPPORTED_KEYS } from './supported-keys.js';
+import { compileSettings, type SettingsCheck } from './validation.js';
+
+/** A key that a plugin takes an option from. */
+export interface PluginKey {
+  readonly key: string;
+  /** Reads a value of the configuration as the option's schema wants it. */
+  read(value: unknown): Reading<unknown>;
+}
+
+/** What was set, checked and in weir's terms. */
+export interface Configuration {
+  /** Undefined: not set. */
+  get<K extends SettingName>(key: K): SettingValue<K> | undefined;
+  /** Everything that was set, by the present name of its key: where plugins look. */
+  readonly settings: ReadonlyMap<string, unknown>;
+  /** What the user should know, a sentence each. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Checks a configuration against the table of keys and those of the plugins.
+ * Fails with CONFIG_UNKNOWN_KEY (naming the nearest), CONFIG_UNSUPPORTED_KEY, CONFIG_INVALID or CONFIG_CONTRADICTION.
+ */
+export function readConfiguration(source: ConfigSource, pluginKeys: readonly PluginKey[] = []): Configuration {
+  const ofPlugins = new Map(pluginKeys.map((key) => [key.key, key]));
+  const known = new Set([...CONFIG_KEYS.keys(), ...ofPlugins.keys()]);
+  const given = flattenConfig(source, (name) => ofPlugins.has(name) && !CONFIG_KEYS.has(name));
+
+  const notices: string[] = [];
+  const ofTable = new Map<string, unknown>();
+  const read = new Map<string, unknown>();
+  for (const [name, value] of given) {
+    const key = known.has(name) ? name : RENAMED_KEYS.get(name);
+    if (key === undefined) throw unknownKey(name, known);
+    if (key !== name) notices.push(`${name} is now called ${key}`);
+    const entry = CONFIG_KEYS.get(key);
+    const plugin = ofPlugins.get(key);
+    if (entry?.status === 'supported') ofTable.set(name, value);
+    else if (plugin !== undefined) read.set(name, readForPlugin(plugin, name, value));
+    else if (entry !== undefined) notices.push(refuseUnlessAlwaysSo(entry, name, value));
+  }
+  for (const [name, value] of readOfTable(ofTable)) read.set(name, value);
+  const settings = byPresentName(read);
+  return {
+    // readOfTable gives each key a value of its type.
+    get: <K extends SettingName>(key: K) => settings.get(key) as SettingValue<K> | undefined,
+    settings,
+    notices,
+  };
+}
+
+/** What a setting is where nobody sets it. */
+export function defaultOf<K extends SettingName>(key: K): SettingValue<K> | undefined {
+  const entry: SupportedKey = SUPPORTED_KEYS[key];
+  // The table gives a default of the key's own type.
+  return entry.default as SettingValue<K> | undefined;
+}
+
+let tableCheck: SettingsCheck | undefined;
+
+function readOfTable(given: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
+  if (given.size === 0) return [];
+  tableCheck ??= compileSettings('configuration', tableSchema());
+  const values = Object.fromEntries(given);
+  const problems = tableCheck(values);
+  if (problems.length > 0) throw configError('CONFIG_INVALID', problems.join('; '));
+  return Object.entries(values);
+}
+
+function tableSchema(): Record<string, object> {
+  const schema: Record<string, object> = {};
+  for (const [key, entry] of CONFIG_KEYS) {
+    if (entry.status !== 'supported') continue;
+    for (const name of [key, ...(entry.was ?? [])]) schema[name] = { holds: entry.type };
+  }
+  return schema;
+}
+
+function readForPlugin(plugin: PluginKey, name: string, value: unknown): unknown {
+  const reading = plugin.read(value);
+  if (!reading.ok) throw configError('CONFIG_INVALID', `${name}: ${reading.problem}`);
+  return reading.value;
+}
+
+function byPresentName(read: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
+  const settings = new Map<string, unknown>();
+  const source = new Map<string, string>();
+  for (const [name, value] of read) {
+    const key = RENAMED_KEYS.get(name) ?? name;
+    const other = source.get(key);
+    if (other !== undefined && !isDeepStrictEqual(settings.get(key), value)) {
+      throw configError(
+        'CONFIG_CONTRADICTION',
+        `${other} is ${shown(settings.get(key))} and ${name}, the same setting, is ${shown(value)}`,
+      );
+    }
+    settings.set(key, value);
+    source.set(key, name);
+  }
+  return settings;
+}
+
+function refuseUnlessAlwaysSo(entry: UnsupportedKey, name: string, value: unknown): string {
+  const { alwaysAs, about, status } = entry;
+  if (alwaysAs !== undefined && String(value).trim().toLowerCase() === String(alwaysAs)) {
+    return `${name} has no effect: ${about}`;
+  }
+  const sentence = status === 'later' ? 'is not supported yet' : 'is not supported';
+  throw configError('CONFIG_UNSUPPORTED_KEY', `${name} ${sentence}: ${about}. Leave the key out.`);
+}
+
+function unknownKey(name: string, known: ReadonlySet<string>): WeirError {
+  const close = nearest(name, [...known, ...RENAMED_KEYS.keys()]);
+  return configError('CONFIG_UNKNOWN_KEY', `${name} is not a configuration key: did you mean ${String(close)}?`);
+}
+
+function configError(code: ErrorCode, message: string): WeirError {
+  return new WeirError(code, message, { recoverable: false });
+}

@@ -1,0 +1,197 @@
+// Flink: CheckpointingOptions, ExecutionCheckpointingOptions, StateRecoveryOptions, RestartStrategyOptions, PipelineOptions, TaskManagerOptions.
+// Written out as literals: that keeps the type of each value for whoever reads it.
+
+/** Every key that has a meaning, with the type of its value. Durations in ms, memory sizes in bytes. */
+export const SUPPORTED_KEYS = {
+  'execution.checkpointing.interval': {
+    status: 'supported',
+    type: { kind: 'duration', min: 10, below: 31_536_000_000 },
+    about: 'Time between the starts of two periodic checkpoints. Setting it turns checkpointing on.',
+  },
+  'execution.checkpointing.mode': {
+    status: 'supported',
+    type: { kind: 'one-of', names: { EXACTLY_ONCE: 'exactly-once', AT_LEAST_ONCE: 'at-least-once' } },
+    default: 'exactly-once',
+    about: 'Whether barriers are aligned, or records may be counted twice after a failure.',
+  },
+  'execution.checkpointing.timeout': {
+    status: 'supported',
+    type: { kind: 'duration', min: 10, below: 31_536_000_000 },
+    default: 600_000,
+    about: 'A checkpoint that takes longer is aborted.',
+  },
+  'execution.checkpointing.min-pause': {
+    status: 'supported',
+    type: { kind: 'duration', below: 31_536_000_000 },
+    default: 0,
+    about: 'Shortest time from the end of one checkpoint to the start of the next. Excludes more than one at a time.',
+  },
+  'execution.checkpointing.max-concurrent-checkpoints': {
+    status: 'supported',
+    type: { kind: 'count', min: 1 },
+    default: 1,
+    about: 'How many checkpoints may be under way at once.',
+  },
+  'execution.checkpointing.tolerable-failed-checkpoints': {
+    status: 'supported',
+    type: { kind: 'count', min: 0, orInfinity: true },
+    default: 0,
+    about: 'How many checkpoints in a row may fail before the job does.',
+  },
+  'execution.checkpointing.externalized-checkpoint-retention': {
+    status: 'supported',
+    type: {
+      kind: 'one-of',
+      names: {
+        NO_EXTERNALIZED_CHECKPOINTS: 'no-externalized',
+        DELETE_ON_CANCELLATION: 'delete-on-cancellation',
+        RETAIN_ON_CANCELLATION: 'retain-on-cancellation',
+      },
+    },
+    default: 'delete-on-cancellation',
+    about:
+      "Which ends of a job keep its checkpoints: none, a failure, or a failure and a cancel. Flink's default is the first.",
+  },
+  'execution.checkpointing.num-retained': {
+    status: 'supported',
+    type: { kind: 'count', min: 1 },
+    default: 1,
+    was: ['state.checkpoints.num-retained'],
+    about: 'How many completed checkpoints are kept.',
+  },
+  'execution.checkpointing.storage': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['state.checkpoint-storage'],
+    about:
+      'Which of the installed checkpoint storages is used: `jobmanager` (memory), `filesystem` (fs), or the name of a package.',
+  },
+  'execution.checkpointing.dir': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['state.checkpoints.dir', 'state.backend.fs.checkpointdir'],
+    about: 'Where a file storage keeps checkpoints.',
+  },
+  'execution.checkpointing.data-inline-threshold': {
+    status: 'supported',
+    type: { kind: 'memory-size', max: 1_048_576 },
+    default: 20_480,
+    was: ['state.storage.fs.memory-threshold', 'state.backend.fs.memory-threshold'],
+    about: 'State smaller than this is kept inside `_metadata`.',
+  },
+  'execution.checkpointing.write-buffer-size': {
+    status: 'supported',
+    type: { kind: 'memory-size', min: 1 },
+    default: 4096,
+    was: ['state.storage.fs.write-buffer-size', 'state.backend.fs.write-buffer-size'],
+    about: 'Bytes collected before a file is written to.',
+  },
+  'execution.state-recovery.path': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['execution.savepoint.path'],
+    about: 'The checkpoint to start from.',
+  },
+  'state.backend.type': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['state.backend'],
+    about: 'Which of the installed state backends is used: `hashmap` (memory), another type, or the name of a package.',
+  },
+  'restart-strategy.type': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['restart-strategy'],
+    about:
+      'Which restart strategy is used: `none` (`off`, `disable`), `fixed-delay`, `failure-rate`, `exponential-delay`, or the name of a package. Without checkpointing `none`, with it `exponential-delay`.',
+  },
+  'restart-strategy.fixed-delay.attempts': {
+    status: 'supported',
+    type: { kind: 'count', min: 0, orInfinity: true },
+    default: 1,
+    about: 'How many times the job is restarted.',
+  },
+  'restart-strategy.fixed-delay.delay': {
+    status: 'supported',
+    type: { kind: 'duration' },
+    default: 1000,
+    about: 'Time from a failure to the restart.',
+  },
+  'restart-strategy.failure-rate.max-failures-per-interval': {
+    status: 'supported',
+    type: { kind: 'count', min: 1 },
+    default: 1,
+    about: 'How many failures within the interval are answered by a restart.',
+  },
+  'restart-strategy.failure-rate.failure-rate-interval': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1 },
+    default: 60_000,
+    about: 'The interval, which slides along with the failures.',
+  },
+  'restart-strategy.failure-rate.delay': {
+    status: 'supported',
+    type: { kind: 'duration' },
+    default: 1000,
+    about: 'Time from a failure to the restart.',
+  },
+  'restart-strategy.exponential-delay.initial-backoff': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1 },
+    default: 1000,
+    about: 'Time from the first failure to the restart.',
+  },
+  'restart-strategy.exponential-delay.max-backoff': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1 },
+    default: 60_000,
+    about: 'Longest time from a failure to the restart.',
+  },
+  'restart-strategy.exponential-delay.backoff-multiplier': {
+    status: 'supported',
+    type: { kind: 'number', above: 1 },
+    default: 1.5,
+    about: 'By how much each failure prolongs the time to the restart.',
+  },
+  'restart-strategy.exponential-delay.jitter-factor': {
+    status: 'supported',
+    type: { kind: 'number', min: 0, max: 1 },
+    default: 0.1,
+    about: 'Share of that time by which it varies at random.',
+  },
+  'restart-strategy.exponential-delay.reset-backoff-threshold': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1 },
+    default: 3_600_000,
+    about: 'After that long without a failure the time to the restart is the first one again.',
+  },
+  'restart-strategy.exponential-delay.attempts-before-reset-backoff': {
+    status: 'supported',
+    type: { kind: 'count', min: 1, orInfinity: true },
+    about: 'How many restarts there may be without such a quiet time between. Any number unless set.',
+  },
+  'parallelism.default': {
+    status: 'supported',
+    type: { kind: 'count', min: 1, max: 32_767 },
+    default: 1,
+    about: 'Parallelism of an operator that sets none.',
+  },
+  'pipeline.max-parallelism': {
+    status: 'supported',
+    type: { kind: 'count', min: 1, max: 32_767 },
+    default: 128,
+    about: 'Number of key groups, the limit of every later parallelism.',
+  },
+  'weir.checkpointing.lock-timeout': {
+    status: 'supported',
+    type: { kind: 'duration', below: 31_536_000_000 },
+    default: 10_000,
+    about: 'How long a starting process waits for another one that runs the same job on the same directory.',
+  },
+  'weir.checkpointing.allow-duplicates': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    about: 'Permits restoring an older checkpoint than the newest, although sinks will repeat output.',
+  },
+} as const;

@@ -1,0 +1,79 @@
+import type { UnsupportedKey } from './config-key.js';
+
+const CHECKPOINTING = 'execution.checkpointing.';
+const RECOVERY = 'execution.state-recovery.';
+
+const later = (about: string, ...was: string[]): UnsupportedKey => ({ status: 'later', about, was });
+const never = (about: string): UnsupportedKey => ({ status: 'never', about });
+const always = (alwaysAs: boolean | string, about: string, ...was: string[]): UnsupportedKey => ({
+  status: 'never',
+  about,
+  was,
+  alwaysAs,
+});
+
+const UNALIGNED = 'checkpoints are aligned until there are unaligned ones';
+const LOCAL = 'state is restored from the checkpoint storage until there is a local copy of it';
+const MERGING = 'small state is kept inside `_metadata` and a subtask writes few files, so there is nothing to merge';
+const REGIONS = 'a checkpoint is always one of the whole job';
+const EXPERIMENT = 'an experiment of an unreleased Flink';
+
+/** Keys of Flink that weir knows and does not follow, now or ever. */
+export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
+  [`${CHECKPOINTING}interval-during-backlog`]: later('the interval is the same while a source catches up'),
+  [`${CHECKPOINTING}unaligned.enabled`]: later(UNALIGNED, `${CHECKPOINTING}unaligned`),
+  [`${CHECKPOINTING}aligned-checkpoint-timeout`]: later(UNALIGNED, `${CHECKPOINTING}alignment-timeout`),
+  [`${CHECKPOINTING}unaligned.forced`]: later(UNALIGNED),
+  [`${CHECKPOINTING}unaligned.interruptible-timers.enabled`]: later(UNALIGNED),
+  [`${CHECKPOINTING}unaligned.max-subtasks-per-channel-state-file`]: never(
+    'a subtask keeps its channel state to itself',
+  ),
+  [`${CHECKPOINTING}unaligned.recover-output-on-downstream.enabled`]: never(EXPERIMENT),
+  [`${CHECKPOINTING}unaligned.during-recovery.enabled`]: never(EXPERIMENT),
+  [`${CHECKPOINTING}checkpoints-after-tasks-finish`]: later(
+    'a subtask stays and takes part in checkpoints until the whole job has finished',
+    `${CHECKPOINTING}checkpoints-after-tasks-finish.enabled`,
+  ),
+  [`${CHECKPOINTING}savepoint-dir`]: later(
+    'there are no savepoints yet',
+    'state.savepoints.dir',
+    'savepoints.state.backend.fs.dir',
+  ),
+  [`${CHECKPOINTING}create-subdir`]: always(
+    true,
+    'each job has a folder of its own, named for it',
+    'state.checkpoints.create-subdir',
+  ),
+  [`${CHECKPOINTING}incremental`]: later('each checkpoint holds the whole state', 'state.backend.incremental'),
+  [`${CHECKPOINTING}cleaner.parallel-mode`]: later(
+    'old checkpoints are deleted one by one',
+    'state.checkpoint.cleaner.parallel-mode',
+  ),
+  [`${CHECKPOINTING}local-backup.enabled`]: later(LOCAL),
+  [`${CHECKPOINTING}local-backup.dirs`]: later(LOCAL, 'taskmanager.state.local.root-dirs'),
+  [`${CHECKPOINTING}file-merging.enabled`]: never(MERGING),
+  [`${CHECKPOINTING}file-merging.across-checkpoint-boundary`]: never(MERGING),
+  [`${CHECKPOINTING}file-merging.max-file-size`]: never(MERGING),
+  [`${CHECKPOINTING}file-merging.pool-blocking`]: never(MERGING),
+  [`${CHECKPOINTING}file-merging.max-subtasks-per-file`]: never(MERGING),
+  [`${CHECKPOINTING}file-merging.max-space-amplification`]: never(MERGING),
+  [`${CHECKPOINTING}region.enabled`]: never(REGIONS),
+  [`${CHECKPOINTING}region.max-consecutive-failures`]: never(REGIONS),
+  [`${CHECKPOINTING}region.max-failure-ratio`]: never(REGIONS),
+  [`${CHECKPOINTING}prefer-checkpoint-for-recovery`]: always(
+    false,
+    'a restart takes the newest checkpoint, and Flink has dropped the key',
+  ),
+  [`${RECOVERY}ignore-unclaimed-state`]: later(
+    'state that no operator claims is an error',
+    'execution.savepoint.ignore-unclaimed-state',
+  ),
+  [`${RECOVERY}claim-mode`]: later('a job owns the checkpoint that it continues', 'execution.savepoint-restore-mode'),
+  [`${RECOVERY}from-local`]: later(LOCAL, 'state.backend.local-recovery'),
+  [`${RECOVERY}without-channel-state.checkpoint-id`]: later(
+    UNALIGNED,
+    `${CHECKPOINTING}recover-without-channel-state.checkpoint-id`,
+  ),
+  'state.backend.async': always(true, 'snapshots are always written in the background, and Flink has dropped the key'),
+  'jobmanager.execution.failover-strategy': always('full', 'a failure restarts the whole job'),
+};

@@ -20,7 +20,7 @@ export function carry<T>(
       return;
     }
     const channelMerge = new ChannelMerge<T>(mode, channels.length, maxBlocked, subscriber);
-    const arrivals: { readonly channel: number; readonly arrival: Arrival<T> }[] = [];
+    let arrivals: { readonly channel: number; readonly arrival: Arrival<T> }[] = [];
     let isTaking = false;
 
     // Whoever receives an element may make a channel emit before it returns; such arrivals wait until the present one is done with.
@@ -28,14 +28,14 @@ export function carry<T>(
       if (isTaking) return;
       isTaking = true;
       try {
-        for (let i = 0; i < arrivals.length && !subscriber.closed; i++) {
-          const { channel, arrival } = arrivals[i]!;
-          channelMerge.take(channel, arrival);
+        while (arrivals.length > 0) {
+          const present = arrivals;
+          arrivals = [];
+          for (const { channel, arrival } of present) channelMerge.take(channel, arrival);
         }
       } catch (error) {
         subscriber.error(error);
       }
-      arrivals.length = 0;
       isTaking = false;
     };
 

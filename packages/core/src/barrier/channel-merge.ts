@@ -33,6 +33,7 @@ export class ChannelMerge<T> {
 
   /** Takes the next arrival of a channel. Throws BUFFER_OVERFLOW if the channel is blocked and the bound is reached. */
   take(channel: number, arrival: Arrival<T>): void {
+    if (this.#out.closed) return;
     if (isBlocked(this.#state, channel)) {
       if (!this.#held.hold(channel, arrival)) throw this.#overflow(channel);
       return;

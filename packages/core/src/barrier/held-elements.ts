@@ -38,12 +38,11 @@ export class HeldElements<T> {
     const element = queue[head];
     if (element === undefined) return undefined;
     this.#records -= recordsIn(element);
-    if (head + 1 < queue.length) {
-      this.#heads[channel] = head + 1;
-    } else {
-      this.#queues[channel] = [];
-      this.#heads[channel] = 0;
-    }
+    // Moves what is left once it is no more than what was taken: O(1) amortised, and a queue that never empties does not grow.
+    const taken = head + 1;
+    const isWorthMoving = taken * 2 >= queue.length;
+    if (isWorthMoving) queue.splice(0, taken);
+    this.#heads[channel] = isWorthMoving ? 0 : taken;
     return element;
   }
 }

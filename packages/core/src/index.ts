@@ -1,3 +1,21 @@
+export { createEnvironment } from './environment/environment.js';
+export type { Environment, EnvironmentOptions, StartOptions } from './environment/environment.js';
+export type { JobEnd, JobHandle } from './environment/job-handle.js';
+export { isRecoverable, isWeirError, WeirError } from './errors.js';
+export type { ErrorCode } from './errors.js';
+export { defineRole } from './contracts/plugin.js';
+export type { Binder, OptionsSchema, Plugin, PluginFactory, Role, Scope } from './contracts/plugin.js';
+export {
+  CheckpointStorageRole,
+  ClockRole,
+  CoordinatorRole,
+  LoggerRole,
+  MetricsRole,
+  RandomRole,
+  RestartStrategyRole,
+  StateBackendRole,
+} from './contracts/roles.js';
+export type { AbortReason, CheckpointStats, JobEvent, JobStatus } from './contracts/job-events.js';
 export type { CheckpointOptions } from './environment/checkpoint-settings.js';
 export { definePlugin } from './environment/define-plugin.js';
 export type { PluginSpec } from './environment/define-plugin.js';

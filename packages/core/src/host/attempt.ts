@@ -66,18 +66,29 @@ export class Attempt implements AttemptGateway {
   #closing: Promise<void> | undefined;
   /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
   readonly allEnded: Promise<void>;
+  /** Never resolves; rejects when the attempt fails or is ended. */
+  readonly failed: Promise<never>;
   #onAllEnded: () => void = () => undefined;
-  #onFailed: (error: unknown) => void = () => undefined;
 
   constructor(options: AttemptOptions) {
     this.attempt = options.attempt;
     this.#options = options;
     this.#scheduler = new Scheduler(options.clock);
-    this.allEnded = new Promise((resolve, reject) => {
-      this.#onAllEnded = resolve;
-      this.#onFailed = reject;
+    this.failed = new Promise((_, reject) => {
+      this.#abort.signal.addEventListener(
+        'abort',
+        () => {
+          reject(this.#abort.signal.reason as Error);
+        },
+        { once: true },
+      );
     });
-    // Whoever waits for it hears of a failure; that nobody waits yet is no reason to end the process.
+    const ended = new Promise<void>((resolve) => {
+      this.#onAllEnded = resolve;
+    });
+    this.allEnded = Promise.race([ended, this.failed]);
+    // Whoever waits for them hears of a failure; that nobody waits yet is no reason to end the process.
+    this.failed.catch(() => undefined);
     this.allEnded.catch(() => undefined);
     const wiring = wire(options.plan);
     for (const stage of options.plan.stages) {
@@ -141,7 +152,6 @@ export class Attempt implements AttemptGateway {
   fail(error: unknown): void {
     if (this.#abort.signal.aborted) return;
     this.#abort.abort(error);
-    this.#onFailed(error);
   }
 
   async snapshotEnumerators(checkpointId: CheckpointId): Promise<readonly EnumeratorSnapshot[]> {
@@ -158,7 +168,7 @@ export class Attempt implements AttemptGateway {
     for (const id of [...this.#locations.keys()]) if (id <= checkpointId) this.#locations.delete(id);
     this.#sources.release(checkpointId);
     const told = Promise.all(this.#subtasks.map(({ subtask }) => subtask.completed(checkpointId)));
-    await Promise.race([told, this.#aborted()]);
+    await Promise.race([told, this.failed]);
   }
 
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
@@ -184,21 +194,6 @@ export class Attempt implements AttemptGateway {
     ]);
     this.#scheduler.stop();
     for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason;
-  }
-
-  #aborted(): Promise<never> {
-    const { signal } = this.#abort;
-    return new Promise((_, reject) => {
-      if (signal.aborted) reject(signal.reason as Error);
-      else
-        signal.addEventListener(
-          'abort',
-          () => {
-            reject(signal.reason as Error);
-          },
-          { once: true },
-        );
-    });
   }
 
   get #surroundings(): SinkSurroundings {

@@ -1,0 +1,139 @@
+import { systemId, systemRandom } from '../adapters/system-chance.js';
+import { systemClock } from '../adapters/system-clock.js';
+import type { Clock, Random } from '../contracts/clock.js';
+import type { Logger } from '../contracts/logger.js';
+import { NO_METRICS, type Metrics } from '../contracts/metrics.js';
+import type { Plugin } from '../contracts/plugin.js';
+import type { Source, SourceGrade, SourceSplit } from '../contracts/source.js';
+import type { CheckpointId } from '../element/ids.js';
+import { WeirError } from '../errors.js';
+import { sourceStream } from '../graph/describe.js';
+import type { OperatorOptions, Stream } from '../graph/stream.js';
+import type { LogicalGraph } from '../graph/stream-node.js';
+import type { CheckpointOptions, CheckpointingCall } from './checkpoint-settings.js';
+import { parseDuration, type Duration } from './duration.js';
+import type { ConfigSource } from './flatten-config.js';
+import type { PluginList } from './install-plugins.js';
+import type { JobEnd, JobHandle } from './job-handle.js';
+import type { LoadPackage } from './load-plugins.js';
+import { defaultLogger } from './logging.js';
+import { startJob } from './start-job.js';
+
+/** How long an attempt may take to end before the job is given up (Flink: task.cancellation.timeout). */
+const CANCELLATION_TIMEOUT: Duration = '180s';
+
+export interface EnvironmentOptions {
+  /** State backend, checkpoint storage, coordinator, restart strategies, ...; arrays may be nested. */
+  readonly plugins?: PluginList | undefined;
+  /** Settings by their names in Flink, flat or nested; what code says wins. See docs/configuration.md. */
+  readonly config?: ConfigSource | undefined;
+  /** `(name) => import(name)`: lets the configuration name plugins by their package. */
+  readonly load?: LoadPackage | undefined;
+  /** Of operators that set none. Default 1. */
+  readonly parallelism?: number | undefined;
+  /** Number of key groups, the limit of every later parallelism. Default 128. */
+  readonly maxParallelism?: number | undefined;
+  /** Any pino logger. Default: warnings and errors to standard error. */
+  readonly logger?: Logger | undefined;
+  readonly metrics?: Metrics | undefined;
+  /** How long a failed attempt may take to end; then the job fails with CANCELLATION_TIMEOUT instead of running two at once. Default 180 s. */
+  readonly cancellationTimeout?: Duration | undefined;
+  /** For tests: a virtual clock. */
+  readonly clock?: Clock | undefined;
+  /** For tests: a seeded generator. */
+  readonly random?: Random | undefined;
+  /** For tests: ids that repeat from run to run. */
+  readonly newId?: (() => string) | undefined;
+}
+
+export interface StartOptions {
+  /**
+   * `auto` (default): the newest completed checkpoint of this job if there is one. `latest`: the same, but none is an error. `none`: from the
+   * beginning. A path: that checkpoint. `{ checkpoint: 41 }`: that one of this job.
+   */
+  readonly restoreFrom?: string | { readonly checkpoint: CheckpointId } | undefined;
+  /** The job's own restart strategy; it beats the environment's. */
+  readonly restart?: Plugin | undefined;
+  /** Ends the job when it aborts, keeping everything that is needed to resume it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Describes a job, and starts it. */
+export interface Environment {
+  /** A stream of what `source` reads. */
+  from<T, G extends SourceGrade, Split extends SourceSplit, Position>(
+    source: Source<T, G, Split, Position>,
+    options?: OperatorOptions,
+  ): Stream<T, G>;
+  /** Takes a checkpoint every `interval`; without one only manual and final ones. Needs a coordinator and a checkpoint storage. */
+  enableCheckpointing(interval?: Duration, options?: CheckpointOptions): void;
+  /** Starts the job that was described. Rejects, before anything runs, for whatever can be known to be wrong. */
+  start(name: string, options?: StartOptions): Promise<JobHandle>;
+  /** Starts the job and waits for its end. */
+  execute(name: string, options?: StartOptions): Promise<JobEnd>;
+}
+
+export function createEnvironment(options: EnvironmentOptions = {}): Environment {
+  const graph: LogicalGraph = { nodes: [] };
+  const host = {
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    newId: options.newId ?? systemId,
+    logger: options.logger ?? defaultLogger(),
+    metrics: options.metrics ?? NO_METRICS,
+  };
+  const cancellationTimeoutMs = parseDuration(
+    options.cancellationTimeout ?? CANCELLATION_TIMEOUT,
+    'cancellationTimeout',
+  );
+  let checkpointing: CheckpointingCall | undefined;
+  let isStarted = false;
+
+  const environment: Environment = {
+    from: (source, operatorOptions = {}) => sourceStream(graph, source as unknown as Source<unknown>, operatorOptions),
+
+    enableCheckpointing(interval, checkpointOptions) {
+      if (isStarted)
+        throw new WeirError(
+          'CONFIG_INVALID',
+          'enableCheckpointing comes before start: it does not change a job that runs.',
+        );
+      if (checkpointing !== undefined)
+        throw new WeirError('CONFIG_CONTRADICTION', 'enableCheckpointing was called twice.');
+      checkpointing = { interval, options: checkpointOptions };
+    },
+
+    start(name, startOptions = {}) {
+      isStarted = true;
+      return startJob({
+        name,
+        graph: { nodes: [...graph.nodes] },
+        plugins: options.plugins ?? [],
+        jobPlugins: startOptions.restart === undefined ? [] : [startOptions.restart],
+        config: options.config ?? {},
+        load: options.load,
+        parallelism: options.parallelism,
+        maxParallelism: options.maxParallelism,
+        checkpointing,
+        restoreFrom: restoreWish(startOptions.restoreFrom),
+        cancellationTimeoutMs,
+        signal: startOptions.signal,
+        host,
+      });
+    },
+
+    async execute(name, startOptions) {
+      const job = await environment.start(name, startOptions);
+      return job.done;
+    },
+  };
+  return environment;
+}
+
+function restoreWish(
+  wish: StartOptions['restoreFrom'],
+): 'auto' | 'latest' | 'none' | { path: string } | { checkpointId: CheckpointId } | undefined {
+  if (wish === undefined || wish === 'auto' || wish === 'latest' || wish === 'none') return wish;
+  if (typeof wish === 'string') return { path: wish };
+  return { checkpointId: wish.checkpoint };
+}

@@ -1,0 +1,12 @@
+import type { Clock, Random } from '../contracts/clock.js';
+import type { Logger } from '../contracts/logger.js';
+import type { Metrics } from '../contracts/metrics.js';
+
+/** What a job takes from the process it runs in. */
+export interface HostServices {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: () => string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}

@@ -1,0 +1,118 @@
+import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs';
+import type { CheckpointCoordinator, CheckpointStatistics } from '../contracts/coordinator.js';
+import type { CheckpointStats, JobEvent, JobStatus } from '../contracts/job-events.js';
+import type { JobName } from '../element/ids.js';
+import { WeirError } from '../errors.js';
+
+/** Events that a late subscriber still gets. */
+const REPLAYED_EVENTS = 1000;
+
+/** A running job, seen from outside. Subscribing and unsubscribing never touch it. */
+export interface JobHandle extends AsyncDisposable {
+  readonly name: JobName;
+  /** The present status and every change; completes when the job has ended, never errors. */
+  readonly status$: Observable<JobStatus>;
+  readonly status: JobStatus;
+  /** What happens, the last 1,000 replayed; completes when the job has ended, never errors. */
+  readonly events$: Observable<JobEvent>;
+  /** How the job ended; rejects if it failed. Nothing of the job runs any more when it settles. */
+  readonly done: Promise<JobEnd>;
+  /** Takes a checkpoint now, whatever the schedule says. Rejects with CHECKPOINT_FAILED naming the reason, or JOB_NOT_RUNNING. */
+  triggerCheckpoint(): Promise<CheckpointStats>;
+  /** Ends the job now. Checkpoints are kept or deleted by the retention policy; output that no checkpoint covers is not published. */
+  cancel(): Promise<JobEnd>;
+  /** Numbers about checkpoints; undefined with checkpointing off. */
+  checkpointStatistics(): CheckpointStatistics | undefined;
+  /** Ends the job as a crash would: everything that is needed to resume it is kept. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+export type JobEnd = 'finished' | 'cancelled' | 'stopped';
+
+/** The inside of a handle. */
+export class RunningJob implements JobHandle {
+  readonly name: JobName;
+  readonly done: Promise<JobEnd>;
+  readonly #status = new BehaviorSubject<JobStatus>('created');
+  readonly #events = new ReplaySubject<JobEvent>(REPLAYED_EVENTS);
+  readonly #now: () => number;
+  readonly #coordinator: CheckpointCoordinator | undefined;
+  readonly #cancel: (keep: boolean) => void;
+
+  constructor(options: {
+    readonly name: JobName;
+    readonly now: () => number;
+    readonly coordinator: CheckpointCoordinator | undefined;
+    readonly run: () => Promise<JobEnd>;
+    readonly cancel: (keep: boolean) => void;
+    readonly events: { emit?: (event: JobEvent) => void; setStatus?: (status: JobStatus) => void };
+  }) {
+    this.name = options.name;
+    this.#now = options.now;
+    this.#coordinator = options.coordinator;
+    this.#cancel = options.cancel;
+    options.events.emit = (event) => {
+      this.#events.next(event);
+    };
+    options.events.setStatus = (status) => {
+      this.#setStatus(status);
+    };
+    this.done = this.#follow(options.run);
+  }
+
+  get status$(): Observable<JobStatus> {
+    return this.#status.asObservable();
+  }
+  get status(): JobStatus {
+    return this.#status.value;
+  }
+  get events$(): Observable<JobEvent> {
+    return this.#events.asObservable();
+  }
+
+  async triggerCheckpoint(): Promise<CheckpointStats> {
+    if (this.#coordinator === undefined) {
+      throw new WeirError(
+        'CHECKPOINT_FAILED',
+        `Job ${this.name} takes no checkpoints: call env.enableCheckpointing(...) before it starts.`,
+      );
+    }
+    if (this.status !== 'running' && this.status !== 'finishing') {
+      throw new WeirError('JOB_NOT_RUNNING', `No checkpoint of job ${this.name} can be taken: it is ${this.status}.`);
+    }
+    return this.#coordinator.triggerCheckpoint();
+  }
+
+  cancel(): Promise<JobEnd> {
+    this.#cancel(false);
+    return this.done;
+  }
+
+  checkpointStatistics(): CheckpointStatistics | undefined {
+    return this.#coordinator?.statistics();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#cancel(true);
+    await this.done.catch(() => undefined);
+  }
+
+  async #follow(run: () => Promise<JobEnd>): Promise<JobEnd> {
+    try {
+      const end = await run();
+      this.#setStatus(end);
+      return end;
+    } catch (error) {
+      this.#setStatus('failed');
+      throw error;
+    } finally {
+      this.#status.complete();
+      this.#events.complete();
+    }
+  }
+
+  #setStatus(status: JobStatus): void {
+    if (this.#status.value === status) return;
+    this.#status.next(status);
+    this.#events.next({ kind: 'status', status, at: this.#now() });
+  }
+}

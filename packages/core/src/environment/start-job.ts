@@ -1,0 +1,223 @@
+import type { CheckpointCoordinator, CheckpointSettings, RestoreFrom } from '../contracts/coordinator.js';
+import type { JobEvent, JobEventBody, JobStatus } from '../contracts/job-events.js';
+import {
+  CheckpointStorageRole,
+  ClockRole,
+  CoordinatorRole,
+  LoggerRole,
+  MetricsRole,
+  RandomRole,
+  StateBackendRole,
+} from '../contracts/roles.js';
+import type { JobName } from '../element/ids.js';
+import { messageOf, WeirError } from '../errors.js';
+import { describePlan, planOf, type Plan } from '../graph/plan.js';
+import type { LogicalGraph } from '../graph/stream-node.js';
+import { Attempt } from '../host/attempt.js';
+import { JobRun } from '../host/job-run.js';
+import { resolveCheckpointSettings, type CheckpointingCall } from './checkpoint-settings.js';
+import { readConfiguration, type Configuration } from './configuration.js';
+import { JobContainer } from './container.js';
+import type { HostServices } from './host-services.js';
+import { checkGuarantees } from './guarantees.js';
+import { flattenPlugins, installPlugins, keysOfPlugins, type PluginList } from './install-plugins.js';
+import { RunningJob, type JobHandle } from './job-handle.js';
+import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js';
+import { restartStrategyOf } from './restart-choice.js';
+import { choicesIn } from './role-choices.js';
+import type { ConfigSource } from './flatten-config.js';
+
+export interface StartJobOptions {
+  readonly name: JobName;
+  readonly graph: LogicalGraph;
+  readonly plugins: PluginList;
+  /** The job's own, which beat the environment's. */
+  readonly jobPlugins: PluginList;
+  readonly config: ConfigSource;
+  readonly load: LoadPackage | undefined;
+  readonly parallelism: number | undefined;
+  readonly maxParallelism: number | undefined;
+  readonly checkpointing: CheckpointingCall | undefined;
+  readonly restoreFrom: RestoreFrom | undefined;
+  readonly cancellationTimeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly host: HostServices;
+}
+
+/** Checks everything that can be checked before anything runs, then runs the job in a container of its own. */
+export async function startJob(options: StartJobOptions): Promise<JobHandle> {
+  const { name, graph, host, signal } = options;
+  signal?.throwIfAborted();
+  if (name === '')
+    throw new WeirError('CONFIG_INVALID', 'A job needs a name: it is what its checkpoints are found by.', {
+      recoverable: false,
+    });
+
+  const given = flattenPlugins(options.plugins);
+  const plugins = [...given, ...(await loadPlugins(packagesToLoad(options.config, given), options.load))];
+  const configuration = readConfiguration(options.config, keysOfPlugins(plugins));
+  const plan = planOf(graph, {
+    parallelism: options.parallelism ?? configuration.get('parallelism.default') ?? 1,
+    maxParallelism: options.maxParallelism ?? configuration.get('pipeline.max-parallelism'),
+  });
+  const settings = resolveCheckpointSettings(options.checkpointing, configuration);
+  const notices = [...configuration.notices, ...checkGuarantees(graph, settings), ...uidNotices(plan, settings)];
+
+  const container = new JobContainer(choicesIn(configuration));
+  container.supply(ClockRole, host.clock);
+  container.supply(RandomRole, host.random);
+  container.supply(LoggerRole, host.logger);
+  container.supply(MetricsRole, host.metrics);
+  installPlugins(container, plugins, configuration);
+  installPlugins(container, flattenPlugins(options.jobPlugins), configuration, 'job');
+  requireServices(container, plan, settings);
+  return run(options, { plan, settings, notices, container, configuration });
+}
+
+interface Prepared {
+  readonly plan: Plan;
+  readonly settings: CheckpointSettings | undefined;
+  readonly notices: readonly string[];
+  readonly container: JobContainer;
+  readonly configuration: Configuration;
+}
+
+function run(options: StartJobOptions, { plan, settings, notices, container, configuration }: Prepared): JobHandle {
+  const { name, host, signal } = options;
+  const { clock, random, metrics, newId } = host;
+  const logger = host.logger.child({ job: name });
+  const cancel = new AbortController();
+  let keep = false;
+  const events: { emit?: (event: JobEvent) => void; setStatus?: (status: JobStatus) => void } = {};
+  const emit = (body: JobEventBody): void => {
+    say(body, logger);
+    events.emit?.({ ...body, at: clock.now() });
+  };
+
+  let jobRun: JobRun | undefined;
+  const coordinator = makeCoordinator((attempt, error) => jobRun?.failAttempt(attempt, error));
+  jobRun = new JobRun({
+    job: name,
+    coordinator,
+    restart: restartStrategyOf(container, configuration, settings !== undefined),
+    restoreFrom: options.restoreFrom ?? configuredRestore(configuration),
+    cancellationTimeoutMs: options.cancellationTimeoutMs,
+    clock,
+    random,
+    newId,
+    logger,
+    emit,
+    onStatus: (status) => events.setStatus?.(status),
+    cancel: cancel.signal,
+    keepOnCancel: () => keep,
+    makeAttempt: ({ attempt, lineage, restore }) =>
+      new Attempt({
+        job: name,
+        plan,
+        attempt,
+        lineage,
+        restore,
+        checkpointing: settings !== undefined,
+        mode: settings?.mode === 'at-least-once' ? 'counting' : 'aligned',
+        stateBackend: () => container.get(StateBackendRole),
+        clock,
+        random,
+        logger: logger.child({ attempt }),
+        metrics,
+        verify: async () => coordinator?.verify(attempt),
+        report: (report) => coordinator?.receive(report),
+      }),
+  });
+
+  const end = (keepState: boolean): void => {
+    if (cancel.signal.aborted) return;
+    keep = keepState;
+    cancel.abort(new WeirError('JOB_CANCELLED', `Job ${name} was cancelled.`, { recoverable: false }));
+  };
+  const onSignal = (): void => {
+    end(true);
+  };
+  signal?.addEventListener('abort', onSignal, { once: true });
+  const started = jobRun;
+  return new RunningJob({
+    name,
+    now: () => clock.now(),
+    coordinator,
+    cancel: end,
+    events,
+    run: async () => {
+      // The caller gets the handle before anything happens, so that it can subscribe.
+      await Promise.resolve();
+      for (const message of notices) emit({ kind: 'warning', message });
+      try {
+        return await started.run();
+      } finally {
+        signal?.removeEventListener('abort', onSignal);
+        await container[Symbol.asyncDispose]();
+      }
+    },
+  });
+
+  function makeCoordinator(failAttempt: (attempt: number, error: unknown) => void): CheckpointCoordinator | undefined {
+    if (settings === undefined) return undefined;
+    return container.get(CoordinatorRole).create({
+      job: name,
+      plan: describePlan(plan),
+      settings,
+      storage: container.get(CheckpointStorageRole),
+      clock,
+      random,
+      newId,
+      logger,
+      metrics,
+      emit,
+      failAttempt,
+    });
+  }
+}
+
+function requireServices(container: JobContainer, plan: Plan, settings: CheckpointSettings | undefined): void {
+  const roles = settings === undefined ? [] : [CoordinatorRole, CheckpointStorageRole];
+  const hasKeyedState = plan.stages.some(({ operators }) =>
+    operators.some(({ node }) => node.kind === 'operator' && node.spec.isStateful),
+  );
+  container.require(...roles, ...(hasKeyedState ? [StateBackendRole] : []));
+}
+
+function uidNotices({ derivedUids }: Plan, settings: CheckpointSettings | undefined): readonly string[] {
+  if (settings === undefined || derivedUids.length === 0) return [];
+  return [
+    `Operators without uid find their state by their place in the program, which a change of the program moves: ${derivedUids.join(', ')}. Set uid on each.`,
+  ];
+}
+
+function configuredRestore(configuration: Configuration): RestoreFrom {
+  const path = configuration.get('execution.state-recovery.path');
+  return path === undefined ? 'auto' : { path };
+}
+
+/** The events that somebody who only reads the log must know. */
+function say(event: JobEventBody, logger: HostServices['logger']): void {
+  switch (event.kind) {
+    case 'restored':
+      logger.warn(
+        { checkpoint: event.checkpointId, pointer: event.pointer },
+        `resuming from checkpoint ${String(event.checkpointId)}`,
+      );
+      return;
+    case 'fresh-start':
+      logger.info({}, `starting afresh: ${event.reason}`);
+      return;
+    case 'warning':
+      logger.warn({}, event.message);
+      return;
+    case 'checkpoint-aborted':
+      logger.warn({ checkpoint: event.checkpointId, reason: event.reason }, `checkpoint aborted: ${event.message}`);
+      return;
+    case 'failure':
+      logger.error({ attempt: event.attempt, err: event.error }, `the job failed: ${messageOf(event.error)}`);
+      return;
+    default:
+      logger.debug(event, event.kind);
+  }
+}

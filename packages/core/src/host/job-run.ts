@@ -1,0 +1,190 @@
+import type { Clock, Random } from '../contracts/clock.js';
+import { sleep } from '../contracts/clock.js';
+import type { AttemptStart, CheckpointCoordinator, RestoreFrom } from '../contracts/coordinator.js';
+import type { JobEventBody, JobStatus } from '../contracts/job-events.js';
+import type { Logger } from '../contracts/logger.js';
+import type { RestartStrategy } from '../contracts/restart-strategy.js';
+import type { AttemptNumber, JobName, Lineage } from '../element/ids.js';
+import { isRecoverable, messageOf, WeirError } from '../errors.js';
+import type { OperatorEnd } from '../operator/operator.js';
+import type { Attempt } from './attempt.js';
+import { withinTime } from './within-time.js';
+
+export interface JobRunOptions {
+  readonly job: JobName;
+  /** Undefined: no checkpoints are taken. */
+  readonly coordinator: CheckpointCoordinator | undefined;
+  readonly restart: RestartStrategy;
+  readonly restoreFrom: RestoreFrom;
+  readonly cancellationTimeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: () => string;
+  readonly logger: Logger;
+  readonly makeAttempt: (start: AttemptStart) => Attempt;
+  readonly emit: (event: JobEventBody) => void;
+  readonly onStatus: (status: JobStatus) => void;
+  /** Aborts when the user cancels. */
+  readonly cancel: AbortSignal;
+  /** The cancel ends the job as a crash would: everything needed to resume it stays. */
+  readonly keepOnCancel: () => boolean;
+}
+
+type AttemptOutcome =
+  { readonly kind: 'finished' } | { readonly kind: 'cancelled' } | { readonly kind: 'failed'; readonly error: unknown };
+
+/** A job from start to end: attempt after attempt, each begun only when the one before is confirmed dead (Flink: ExecutionFailureHandler). */
+export class JobRun {
+  readonly #options: JobRunOptions;
+  #lastAttempt: AttemptNumber = 0;
+  #lineage: Lineage;
+  #current: Attempt | undefined;
+
+  constructor(options: JobRunOptions) {
+    this.#options = options;
+    this.#lineage = options.newId();
+  }
+
+  /** Settles when the job has ended; rejects if it failed. Nothing of it runs afterwards. */
+  async run(): Promise<'finished' | 'cancelled'> {
+    const { coordinator, onStatus, cancel } = this.#options;
+    onStatus('starting');
+    try {
+      if (coordinator !== undefined && (await this.#isAlreadyFinished(coordinator))) {
+        await coordinator.end('suspended');
+        return 'finished';
+      }
+      const end = await this.#runAttempts();
+      await coordinator?.end(this.#endFor(end));
+      return end;
+    } catch (error) {
+      if (cancel.aborted && error === cancel.reason) {
+        await coordinator?.end(this.#endFor('cancelled'));
+        return 'cancelled';
+      }
+      await coordinator?.end('failed').catch((failure: unknown) => {
+        this.#options.logger.error(
+          { job: this.#options.job, err: failure },
+          'closing the checkpoint coordinator of a failed job failed too',
+        );
+      });
+      throw error;
+    }
+  }
+
+  /** Fails the running attempt, if it still is `attempt`. */
+  failAttempt(attempt: AttemptNumber, error: unknown): void {
+    if (this.#current?.attempt === attempt) this.#current.fail(error);
+  }
+
+  #endFor(end: 'finished' | 'cancelled'): 'finished' | 'cancelled' | 'suspended' {
+    return end === 'cancelled' && this.#options.keepOnCancel() ? 'suspended' : end;
+  }
+
+  async #isAlreadyFinished(coordinator: CheckpointCoordinator): Promise<boolean> {
+    const { restoreFrom, cancel, emit, job, logger } = this.#options;
+    const decision = await coordinator.start(restoreFrom, cancel);
+    if (decision.kind !== 'already-finished') return false;
+    const message = `Job ${job} has already finished. Pass restoreFrom: 'none' to run it again from the beginning.`;
+    logger.warn({ job }, message);
+    emit({ kind: 'warning', message });
+    return true;
+  }
+
+  async #runAttempts(): Promise<'finished' | 'cancelled'> {
+    const { restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
+    let memory = restart.initial();
+    for (let restarts = 0; ; restarts++) {
+      const outcome = await this.#runAttempt(restarts > 0);
+      if (outcome.kind !== 'failed') return outcome.kind;
+
+      const { error } = outcome;
+      emit({ kind: 'failure', attempt: this.#lastAttempt, error });
+      if (!isRecoverable(error)) throw error;
+      const [remembered, decision] = restart.decide(memory, error, { now: clock.monotonic(), random });
+      memory = remembered;
+      if (!decision.restart) {
+        if (restart.type === 'none') throw error;
+        throw new WeirError(
+          'RESTART_SUPPRESSED',
+          `Job ${job} failed and is not restarted: ${decision.reason}. The failure was: ${messageOf(error)}`,
+          { cause: error },
+        );
+      }
+      onStatus('restarting');
+      emit({ kind: 'restart', attempt: this.#lastAttempt, delayMs: decision.delayMs, restarts: restarts + 1 });
+      logger.warn(
+        { job, err: error, restart: restarts + 1, delayMs: decision.delayMs },
+        'the job failed and will be restarted',
+      );
+      await sleep(clock, decision.delayMs, cancel);
+    }
+  }
+
+  async #runAttempt(isRestart: boolean): Promise<AttemptOutcome> {
+    const { coordinator, cancel, makeAttempt, onStatus, emit } = this.#options;
+    const start = await this.#begin();
+    if (isRestart || start.restore !== undefined) onStatus('restoring');
+    const attempt = makeAttempt(start);
+    this.#current = attempt;
+    const onCancel = (): void => {
+      onStatus('cancelling');
+      attempt.fail(cancel.reason);
+    };
+    cancel.addEventListener('abort', onCancel, { once: true });
+    let outcome: AttemptOutcome = { kind: 'finished' };
+    try {
+      cancel.throwIfAborted();
+      await Promise.race([attempt.open(), attempt.allEnded]);
+      emit({ kind: 'attempt-started', attempt: start.attempt, restoredCheckpoint: start.restore?.checkpointId });
+      onStatus('running');
+      coordinator?.attemptRunning(attempt);
+      attempt.start();
+      await attempt.allEnded;
+      onStatus('finishing');
+      if (coordinator !== undefined) await Promise.race([coordinator.finalCheckpoint(), attempt.failed]);
+    } catch (error) {
+      outcome = cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
+      attempt.fail(error);
+    } finally {
+      cancel.removeEventListener('abort', onCancel);
+    }
+    await this.#end(attempt, outcome);
+    return outcome;
+  }
+
+  async #begin(): Promise<AttemptStart> {
+    const { coordinator } = this.#options;
+    const start =
+      coordinator === undefined
+        ? { attempt: this.#lastAttempt + 1, lineage: this.#lineage, restore: undefined }
+        : await coordinator.beginAttempt();
+    this.#lastAttempt = start.attempt;
+    this.#lineage = start.lineage;
+    return start;
+  }
+
+  /** Confirms that the attempt is dead: no next one may start beside it. */
+  async #end(attempt: Attempt, outcome: AttemptOutcome): Promise<void> {
+    const { coordinator, clock, cancellationTimeoutMs, job, logger } = this.#options;
+    const end: OperatorEnd = outcome.kind;
+    const dead = (async (): Promise<void> => {
+      await coordinator?.attemptEnded(attempt.attempt);
+      try {
+        await attempt.close(end);
+      } catch (error) {
+        // A cancelled job without checkpoints publishes what it has when it closes: failing to do so is a failure of the job.
+        if (outcome.kind === 'cancelled') throw error;
+        logger.warn({ job, attempt: attempt.attempt, err: error }, 'closing an attempt reported an error');
+      }
+    })();
+    const timeout = new WeirError(
+      'CANCELLATION_TIMEOUT',
+      `Attempt ${String(attempt.attempt)} of job ${job} did not end within ${String(cancellationTimeoutMs)} ms, so no other may start. ` +
+        'An operator, source or sink ignores its abort signal. End the process to be sure that it is gone.',
+      { recoverable: false, cause: outcome.kind === 'failed' ? outcome.error : undefined },
+    );
+    await withinTime(clock, dead, cancellationTimeoutMs, timeout);
+    this.#current = undefined;
+  }
+}

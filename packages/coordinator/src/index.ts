@@ -1,1 +1,1 @@
-export {};
+export { checkpointCoordinator } from './plugin.js';

@@ -1,0 +1,219 @@
+import {
+  WeirError,
+  type AttemptGateway,
+  type AttemptNumber,
+  type AttemptStart,
+  type CheckpointCoordinator,
+  type CheckpointStatistics,
+  type CheckpointStats,
+  type CoordinatorContext,
+  type RestoreFrom,
+  type RestorePlan,
+  type StartDecision,
+  type SubtaskReport,
+} from '@weir/core/contracts';
+import { AttemptCheckpoints } from './attempt-checkpoints.js';
+import { Cleaner } from './cleaning.js';
+import { endJob } from './ending.js';
+import { FailureCounter } from './failure-counter.js';
+import { takeFinalCheckpoint } from './final-checkpoint.js';
+import { refuseRequest } from './give-up.js';
+import { fenced, warn, type CheckpointedJob } from './job.js';
+import { CheckpointLedger } from './ledger.js';
+import { findStartingPoint, openStorage, type OpenStorage, type StartingPoint } from './opening.js';
+import { planRestore, readMetadata } from './restore.js';
+import type { JobOutcome } from './retention.js';
+import { StatisticsRecorder } from './statistics.js';
+
+/** The attempt that may write, from `beginAttempt` to `attemptEnded`. */
+interface CurrentAttempt {
+  readonly number: AttemptNumber;
+  readonly restore: RestorePlan | undefined;
+  /** Once every subtask runs. */
+  checkpoints: AttemptCheckpoints | undefined;
+}
+
+/** The checkpoints of one job, from its start to its end (Flink: CheckpointCoordinator). Wires the parts; what outlives an attempt is owned here. */
+export class JobCheckpointCoordinator implements CheckpointCoordinator {
+  readonly #context: CoordinatorContext;
+  readonly #statistics: StatisticsRecorder;
+  #job: CheckpointedJob | undefined;
+  #lastAttempt: AttemptNumber = 0;
+  #freshReason = '';
+  #current: CurrentAttempt | undefined;
+  #attemptEnd: Promise<void> = Promise.resolve();
+  #end: Promise<void> | undefined;
+
+  constructor(context: CoordinatorContext) {
+    this.#context = context;
+    this.#statistics = new StatisticsRecorder(context.clock, context.metrics);
+  }
+
+  async start(restoreFrom: RestoreFrom, signal: AbortSignal): Promise<StartDecision> {
+    const open = await openStorage(this.#context, signal);
+    let point: StartingPoint;
+    try {
+      signal.throwIfAborted();
+      point = await findStartingPoint(this.#context, open, restoreFrom);
+      if (point.clearsFinished) await open.storage.clearFinished();
+    } catch (error) {
+      await open.lock?.release();
+      await open.storage.close();
+      throw error;
+    }
+    const job = this.#wire(open, point);
+    for (const stored of point.leftOver) {
+      job.cleaner.clean({ checkpointId: stored.id, remove: () => open.storage.delete(stored) });
+    }
+    const { decision } = point;
+    if (decision.kind === 'already-finished') {
+      this.#end = endJob(job, 'suspended', point.lastAttempt);
+      await this.#end;
+      return decision;
+    }
+    this.#job = job;
+    this.#lastAttempt = point.lastAttempt;
+    if (decision.kind === 'fresh') this.#freshReason = decision.reason;
+    return decision;
+  }
+
+  async beginAttempt(): Promise<AttemptStart> {
+    const job = this.#started();
+    await this.#attemptEnd;
+    const restore = await this.#planRestore(job);
+    const number = this.#lastAttempt + 1;
+    await job.lock?.recordAttempt(number);
+    this.#lastAttempt = number;
+    this.#current = { number, restore, checkpoints: undefined };
+    if (restore === undefined) {
+      this.#context.emit({ kind: 'fresh-start', reason: this.#freshReason });
+      this.#freshReason = 'no checkpoint had completed before the attempt ended';
+    } else {
+      const { checkpointId, pointer } = restore;
+      this.#statistics.restored(checkpointId);
+      this.#context.emit({ kind: 'restored', checkpointId, pointer, attempt: number });
+    }
+    return { attempt: number, lineage: job.ledger.lineage, restore };
+  }
+
+  attemptRunning(gateway: AttemptGateway): void {
+    const job = this.#started();
+    const current = this.#current;
+    if (current?.number !== gateway.attempt || current.checkpoints !== undefined) {
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `Attempt ${String(gateway.attempt)} of job ${this.#context.job} was reported running without having begun.`,
+      );
+    }
+    // Everything was restored and its output committed, so what is older has no use any more.
+    for (const stored of job.ledger.subsume()) {
+      job.cleaner.clean({ checkpointId: stored.id, remove: () => job.storage.delete(stored) });
+    }
+    job.cleaner.retryBelow(job.ledger.newestId);
+    current.checkpoints = new AttemptCheckpoints(job, gateway, current.restore);
+  }
+
+  receive(report: SubtaskReport): void {
+    if (report.attempt === this.#current?.number) this.#current.checkpoints?.receive(report);
+    else
+      this.#context.logger.debug(
+        { attempt: report.attempt, checkpointId: report.checkpointId },
+        'report of an attempt that is over',
+      );
+  }
+
+  async triggerCheckpoint(): Promise<CheckpointStats> {
+    const checkpoints = this.#current?.checkpoints;
+    if (checkpoints === undefined) {
+      const reason = this.#end === undefined ? 'NOT_ALL_REQUIRED_TASKS_RUNNING' : 'CHECKPOINT_COORDINATOR_SHUTDOWN';
+      throw refuseRequest('manual', reason, this.#context, this.#statistics);
+    }
+    const { stats } = await checkpoints.request('manual');
+    return stats;
+  }
+
+  async finalCheckpoint(): Promise<void> {
+    const checkpoints = this.#current?.checkpoints;
+    if (checkpoints === undefined) {
+      throw new WeirError('JOB_NOT_RUNNING', `Job ${this.#context.job} does not run, so it has no final checkpoint.`);
+    }
+    await takeFinalCheckpoint(checkpoints, this.#context.clock);
+  }
+
+  attemptEnded(attempt: AttemptNumber): Promise<void> {
+    return this.#endAttempt(attempt, 'CHECKPOINT_COORDINATOR_SUSPEND');
+  }
+
+  async verify(attempt: AttemptNumber): Promise<void> {
+    await (attempt === this.#current?.number ? this.#job?.lock?.verify() : undefined);
+    if (attempt !== this.#current?.number) throw fenced(this.#context, attempt);
+  }
+
+  end(outcome: JobOutcome): Promise<void> {
+    this.#end ??= this.#endJob(outcome);
+    return this.#end;
+  }
+
+  statistics(): CheckpointStatistics {
+    return this.#statistics.read();
+  }
+
+  async #endJob(outcome: JobOutcome): Promise<void> {
+    if (this.#current !== undefined) void this.#endAttempt(this.#current.number, 'CHECKPOINT_COORDINATOR_SHUTDOWN');
+    await this.#attemptEnd;
+    if (this.#job === undefined) this.#statistics.close();
+    else await endJob(this.#job, outcome, this.#lastAttempt);
+  }
+
+  #endAttempt(
+    attempt: AttemptNumber,
+    reason: 'CHECKPOINT_COORDINATOR_SUSPEND' | 'CHECKPOINT_COORDINATOR_SHUTDOWN',
+  ): Promise<void> {
+    if (this.#current?.number === attempt) {
+      const { checkpoints } = this.#current;
+      this.#current = undefined;
+      this.#attemptEnd = checkpoints?.end(reason) ?? Promise.resolve();
+    }
+    return this.#attemptEnd;
+  }
+
+  /** The newest completed checkpoint by now; until this run has one of its own, that is the one it started from. */
+  async #planRestore({ ledger, storage }: CheckpointedJob): Promise<RestorePlan | undefined> {
+    const stored = ledger.completed.map((c) => c.stored);
+    const newest = stored.at(-1);
+    if (newest === undefined) return undefined;
+    const restorable = { stored: newest, others: stored.slice(0, -1) };
+    const metadata = await readMetadata(restorable, storage, this.#context);
+    return planRestore(restorable, metadata, storage, this.#context);
+  }
+
+  #wire({ storage, lock }: OpenStorage, point: StartingPoint): CheckpointedJob {
+    const context = this.#context;
+    const { numRetained, tolerableFailures } = context.settings;
+    return {
+      context,
+      storage,
+      lock,
+      ledger: new CheckpointLedger({
+        lineage: point.decision.lineage,
+        nextId: point.nextId,
+        completed: point.completed,
+        numRetained,
+      }),
+      failures: new FailureCounter(tolerableFailures),
+      statistics: this.#statistics,
+      cleaner: new Cleaner({
+        verifyLock: async () => lock?.verify(),
+        report: (message, error) => {
+          warn(context, message, error);
+        },
+        onProgress: () => this.#current?.checkpoints?.look(),
+      }),
+    };
+  }
+
+  #started(): CheckpointedJob {
+    if (this.#job !== undefined && this.#end === undefined) return this.#job;
+    throw new WeirError('JOB_NOT_RUNNING', `Job ${this.#context.job} has not started, or is over.`);
+  }
+}

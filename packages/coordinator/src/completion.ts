@@ -1,0 +1,154 @@
+import {
+  encodeMetadata,
+  isWeirError,
+  type AbortReason,
+  type AttemptGateway,
+  type CheckpointId,
+  type CheckpointLocation,
+  type CheckpointStats,
+  type Clock,
+  type JobStorage,
+  type RestoredFrom,
+} from '@weir/core/contracts';
+import { describeCheckpoint } from './describe.js';
+import type { Remains } from './give-up.js';
+import { fenced, type CheckpointedJob } from './job.js';
+import type { PendingCheckpoint } from './pending-checkpoint.js';
+import { untilEnded } from './until-ended.js';
+
+/** What a caller learns: the checkpoint is durable now, and `committed` settles when its output is visible (or rejects if the attempt ends first). */
+export interface Completion {
+  readonly stats: CheckpointStats;
+  readonly committed: Promise<void>;
+}
+
+/** What completing needs of the running attempt. */
+export interface CompletingAttempt {
+  readonly gateway: AttemptGateway;
+  /** Aborts when the attempt ends. */
+  readonly signal: AbortSignal;
+  readonly restoredFrom: RestoredFrom | undefined;
+  giveUp(pending: PendingCheckpoint, reason: AbortReason, error: unknown, remains?: Remains): void;
+  answer(pending: PendingCheckpoint, completion: Completion): void;
+  abortOlder(than: CheckpointId): void;
+  fail(error: Error): void;
+}
+
+/**
+ * The completion order (Flink: CheckpointCoordinator.completePendingCheckpoint). A crash between any two steps loses nothing and repeats nothing:
+ * until 3 the checkpoint does not exist, from 3 on the next process restores it and commits what it holds.
+ */
+export async function complete(
+  pending: PendingCheckpoint,
+  location: CheckpointLocation,
+  attempt: CompletingAttempt,
+  job: CheckpointedJob,
+): Promise<void> {
+  const { context, ledger, statistics, cleaner } = job;
+  pending.phase = 'publishing';
+
+  // 1. Every part is durable since it was acknowledged. The record that makes them a checkpoint names each of them.
+  let metadata: Uint8Array;
+  try {
+    metadata = encodeMetadata(
+      describeCheckpoint(context, pending, {
+        lineage: ledger.lineage,
+        attempt: attempt.gateway.attempt,
+        restoredFrom: attempt.restoredFrom,
+      }),
+    );
+    // 2. Only who still holds the right to write may publish: this process, and this attempt.
+    await job.lock?.verify();
+    attempt.signal.throwIfAborted();
+  } catch (error) {
+    const reason = attempt.signal.aborted ? 'CHECKPOINT_COORDINATOR_SUSPEND' : 'FINALIZE_CHECKPOINT_FAILURE';
+    attempt.giveUp(pending, reason, error);
+    if (isWeirError(error, 'STORAGE_FENCED')) attempt.fail(fenced(context, attempt.gateway.attempt, error));
+    return;
+  }
+
+  // 3. Complete and durable, or not there. An attempt that ends meanwhile does not take it back.
+  try {
+    await location.publish(metadata);
+  } catch (error) {
+    attempt.giveUp(pending, 'FINALIZE_CHECKPOINT_FAILURE', error, await remainsOf(location, job.storage));
+    return;
+  }
+
+  // Steps 4 to 8 are one synchronous step: a decision taken in between would see half of it.
+  // 4. It is what the job falls back to from now on; older ones are superfluous, but still there.
+  pending.phase = 'completed';
+  ledger.add({ id: pending.id, pointer: location.pointer, complete: true }, context.clock.monotonic());
+  const superfluous = ledger.subsume();
+  const stats = statsOf(pending, location, context.clock);
+  const committables = committablesOf(pending);
+  pending.release();
+
+  // 5. A row of failures ends here.
+  job.failures.succeeded(pending.id);
+  statistics.completed(stats);
+  context.emit({ kind: 'checkpoint-completed', ...stats });
+
+  // 6. Older checkpoints that are still pending have nothing left to add.
+  attempt.abortOlder(pending.id);
+
+  // 7. Subtasks are told, and commit what the checkpoint covers. That may take long, and the next checkpoint does not wait for it.
+  const committed = commit(pending.id, committables, attempt, job);
+
+  // 8. The caller has waited for durability, not for commits.
+  attempt.answer(pending, { stats, committed });
+
+  // 9. Only when that output is visible are older files removed, so that no commit ever depends on a single copy of what it needs.
+  for (const old of superfluous) {
+    cleaner.cleanAfter(committed, { checkpointId: old.id, remove: () => job.storage.delete(old) });
+  }
+  committed.then(
+    () => {
+      cleaner.retryBelow(pending.id);
+    },
+    (error: unknown) => {
+      // The end of the attempt is the ordinary reason: the next one restores the checkpoint and commits what it holds.
+      context.logger.debug({ checkpointId: pending.id, err: error }, 'not all output of the checkpoint was committed');
+    },
+  );
+}
+
+/** Never delete what may be complete: if it cannot be seen that `_metadata` is missing, it has to be taken for present. */
+async function remainsOf(location: CheckpointLocation, storage: JobStorage): Promise<Remains> {
+  try {
+    const found = (await storage.list()).find((stored) => stored.id === location.id);
+    return found?.complete === true ? 'keep' : 'remove';
+  } catch {
+    return 'keep';
+  }
+}
+
+async function commit(
+  checkpointId: CheckpointId,
+  committables: number,
+  attempt: CompletingAttempt,
+  { context }: CheckpointedJob,
+): Promise<void> {
+  attempt.signal.throwIfAborted();
+  await untilEnded(attempt.gateway.completed(checkpointId), attempt.signal);
+  context.emit({ kind: 'committed', checkpointId, committables });
+}
+
+function statsOf(pending: PendingCheckpoint, location: CheckpointLocation, clock: Clock): CheckpointStats {
+  return {
+    checkpointId: pending.id,
+    trigger: pending.trigger,
+    triggeredAt: pending.triggeredAt,
+    completedAt: clock.now(),
+    durationMs: clock.monotonic() - pending.startedAt,
+    stateBytes: pending.acks.reduce((sum, ack) => sum + ack.stateBytes, 0),
+    alignmentMs: pending.acks.reduce((longest, ack) => Math.max(longest, ack.alignmentMs), 0),
+    pointer: location.pointer,
+  };
+}
+
+function committablesOf(pending: PendingCheckpoint): number {
+  return pending.acks
+    .flatMap((ack) => ack.snapshot.operators)
+    .reduce((sum, operator) => sum + (operator.committables?.count ?? 0), 0);
+}

@@ -1,0 +1,85 @@
+import {
+  WEIR_VERSION,
+  WeirError,
+  type Acknowledgement,
+  type AttemptNumber,
+  type CheckpointMetadata,
+  type CoordinatorContext,
+  type EnumeratorSnapshot,
+  type Lineage,
+  type OperatorSnapshot,
+  type OperatorUid,
+  type RestoredFrom,
+  type SubtaskState,
+} from '@weir/core/contracts';
+import type { PendingCheckpoint } from './pending-checkpoint.js';
+
+/** What `_metadata` will say about a checkpoint that everybody acknowledged. State of an operator outside the plan is PROTOCOL_VIOLATION: it would be lost. */
+export function describeCheckpoint(
+  context: CoordinatorContext,
+  pending: PendingCheckpoint,
+  run: {
+    readonly lineage: Lineage;
+    readonly attempt: AttemptNumber;
+    readonly restoredFrom: RestoredFrom | undefined;
+  },
+): CheckpointMetadata {
+  const states = statesByOperator(pending.acks);
+  const enumerators = new Map(pending.enumerators.map((e) => [e.uid, e]));
+  const operators = context.plan.stages.flatMap((stage) =>
+    stage.operators.map(({ uid }) => ({
+      uid,
+      parallelism: stage.parallelism,
+      maxParallelism: stage.maxParallelism,
+      status: 'running' as const,
+      enumerator: enumeratorState(enumerators.get(uid)),
+      subtasks: (states.get(uid) ?? []).toSorted((a, b) => a.index - b.index),
+    })),
+  );
+  const planned = new Set(operators.map((o) => o.uid));
+  for (const uid of [...states.keys(), ...enumerators.keys()]) {
+    if (!planned.has(uid)) {
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `Checkpoint ${String(pending.id)} of job ${context.job} has state of operator ${uid}, which is not in the plan.`,
+      );
+    }
+  }
+  return {
+    job: context.job,
+    lineage: run.lineage,
+    attempt: run.attempt,
+    checkpointId: pending.id,
+    kind: 'checkpoint',
+    triggeredAt: pending.triggeredAt,
+    restoredFrom: run.restoredFrom,
+    weirVersion: WEIR_VERSION,
+    nodeVersion: process.versions.node,
+    selfContained: true,
+    graphHash: context.plan.graphHash,
+    operators,
+  };
+}
+
+function statesByOperator(acks: readonly Acknowledgement[]): ReadonlyMap<OperatorUid, readonly SubtaskState[]> {
+  const states = new Map<OperatorUid, SubtaskState[]>();
+  for (const { subtask, snapshot } of acks) {
+    for (const operator of snapshot.operators) {
+      const state = subtaskState(subtask.index, operator);
+      const known = states.get(operator.uid);
+      if (known === undefined) states.set(operator.uid, [state]);
+      else known.push(state);
+    }
+  }
+  return states;
+}
+
+function subtaskState(index: number, { keyed, operator, committables }: OperatorSnapshot): SubtaskState {
+  return { index, keyed, operator, committables };
+}
+
+function enumeratorState(
+  snapshot: EnumeratorSnapshot | undefined,
+): CheckpointMetadata['operators'][number]['enumerator'] {
+  return snapshot === undefined ? undefined : { serializer: snapshot.serializer, bytes: snapshot.bytes };
+}

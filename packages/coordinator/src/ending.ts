@@ -1,0 +1,58 @@
+import { type AttemptNumber, type CoordinatorContext, type StoredCheckpoint } from '@weir/core/contracts';
+import type { Removal } from './cleaning.js';
+import { encodeFinished } from './finished-marker.js';
+import { warn, type CheckpointedJob } from './job.js';
+import { deletesAtEnd, type JobOutcome } from './retention.js';
+
+/**
+ * The end of a job: a finished one leaves its mark and nothing to resume; for others the retention policy decides, and `suspended` keeps all.
+ * No attempt runs any more. Rejects if a finished job's mark cannot be made durable: its last checkpoint then stays and can be resumed.
+ */
+export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt: AttemptNumber): Promise<void> {
+  const { context, storage, lock, ledger, cleaner, statistics } = job;
+  try {
+    await cleaner.idle();
+    // The mark first: a crash in between leaves a finished job with too many files, never an unfinished one with too few.
+    if (outcome === 'finished') {
+      await lock?.verify();
+      await storage.writeFinished(
+        encodeFinished({
+          job: context.job,
+          lineage: ledger.lineage,
+          attempt,
+          checkpointId: ledger.newestId,
+          finishedAt: context.clock.now(),
+        }),
+      );
+    }
+    if (deletesAtEnd(context.settings.retention, outcome)) {
+      await removeAll(job, [...cleaner.takePostponed(), ...ledger.clear().map((c) => removalOf(job, c))], outcome);
+    }
+  } finally {
+    statistics.close();
+    await lock?.release();
+    await storage.close();
+  }
+}
+
+/** Oldest first and no further than the first that stays: an older checkpoint that outlived a newer one would pass for the newest. */
+async function removeAll(job: CheckpointedJob, removals: readonly Removal[], outcome: JobOutcome): Promise<void> {
+  for (const removal of removals.toSorted((a, b) => a.checkpointId - b.checkpointId)) {
+    try {
+      await job.lock?.verify();
+      await removal.remove();
+    } catch (error) {
+      warn(job.context, leftBehind(job.context, removal), error);
+      // A finished job's mark says that none of them is to be restored, so the rest can go.
+      if (outcome !== 'finished') return;
+    }
+  }
+}
+
+function removalOf({ storage }: CheckpointedJob, stored: StoredCheckpoint): Removal {
+  return { checkpointId: stored.id, remove: () => storage.delete(stored) };
+}
+
+function leftBehind({ job }: CoordinatorContext, { checkpointId }: Removal): string {
+  return `Files of checkpoint ${String(checkpointId)} of job ${job} could not be removed; they stay behind.`;
+}

@@ -1,0 +1,64 @@
+import type { CheckpointId, Lineage, StoredCheckpoint } from '@weir/core/contracts';
+import { subsume, type CompletedCheckpoint } from './retention.js';
+
+/** What the job can fall back to and which id comes next: the coordinator's memory from one attempt to the next. */
+export class CheckpointLedger {
+  readonly lineage: Lineage;
+  readonly #numRetained: number;
+  #nextId: CheckpointId;
+  #completed: readonly CompletedCheckpoint[];
+  #lastCompletedAt: number | undefined;
+
+  constructor(parts: {
+    lineage: Lineage;
+    nextId: CheckpointId;
+    /** Oldest first; the last is the one that is restored. */
+    completed: readonly CompletedCheckpoint[];
+    numRetained: number;
+  }) {
+    this.lineage = parts.lineage;
+    this.#nextId = parts.nextId;
+    this.#completed = parts.completed;
+    this.#numRetained = parts.numRetained;
+  }
+
+  takeId(): CheckpointId {
+    return this.#nextId++;
+  }
+
+  /** Everything the job can fall back to; the last is what the next attempt restores. */
+  get completed(): readonly CompletedCheckpoint[] {
+    return this.#completed;
+  }
+  /** 0 before there is one. */
+  get newestId(): CheckpointId {
+    return this.#completed.at(-1)?.checkpointId ?? 0;
+  }
+  /** Monotonic ms at which the last checkpoint of this process completed: the minimum pause starts here. */
+  get lastCompletedAt(): number | undefined {
+    return this.#lastCompletedAt;
+  }
+
+  add(stored: StoredCheckpoint, completedAt: number): void {
+    this.#completed = [...this.#completed, { checkpointId: stored.id, stored, owner: 'job' }];
+    this.#lastCompletedAt = completedAt;
+  }
+
+  /** Forgets what the newest checkpoint makes superfluous, and gives back those whose files are the job's to remove. */
+  subsume(): readonly StoredCheckpoint[] {
+    const { retained, subsumed } = subsume(this.#completed, this.#numRetained);
+    this.#completed = retained;
+    return ownedByJob(subsumed);
+  }
+
+  /** Forgets everything, and gives back those whose files are the job's to remove. */
+  clear(): readonly StoredCheckpoint[] {
+    const forgotten = this.#completed;
+    this.#completed = [];
+    return ownedByJob(forgotten);
+  }
+}
+
+function ownedByJob(completed: readonly CompletedCheckpoint[]): readonly StoredCheckpoint[] {
+  return completed.filter((c) => c.owner === 'job').map((c) => c.stored);
+}

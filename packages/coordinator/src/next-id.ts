@@ -1,0 +1,13 @@
+import type { CheckpointId } from '@weir/core/contracts';
+
+/**
+ * The id of the next checkpoint: above the restored one, above everything in the directory (complete or not, of whatever lineage), and above
+ * every checkpoint that a restored committable was made for. No two checkpoints of a job ever share an id, nor do their committables.
+ */
+export function nextCheckpointId(seen: {
+  readonly restored: CheckpointId | undefined;
+  readonly present: readonly CheckpointId[];
+  readonly committables: readonly CheckpointId[];
+}): CheckpointId {
+  return 1 + [...seen.present, ...seen.committables].reduce((a, b) => Math.max(a, b), seen.restored ?? 0);
+}

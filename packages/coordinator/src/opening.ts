@@ -1,0 +1,179 @@
+import {
+  WeirError,
+  type AttemptNumber,
+  type CheckpointMetadata,
+  type CoordinatorContext,
+  type JobStorage,
+  type Lineage,
+  type RestoreFrom,
+  type StartDecision,
+  type StorageLock,
+  type StoredCheckpoint,
+} from '@weir/core/contracts';
+import { assignState } from './compatibility.js';
+import { decodeFinished, type FinishedMarker } from './finished-marker.js';
+import { warn } from './job.js';
+import { nextCheckpointId } from './next-id.js';
+import { admit, chooseRecovery, type RestoreChoice } from './recovery-choice.js';
+import { readMetadata } from './restore.js';
+import type { CompletedCheckpoint } from './retention.js';
+
+/** The job's part of the storage, with the right to write to it. */
+export interface OpenStorage {
+  readonly storage: JobStorage;
+  readonly lock: StorageLock | undefined;
+}
+
+/** Where a starting job stands. */
+export interface StartingPoint {
+  readonly decision: StartDecision;
+  /** What the job can fall back to, oldest first; the last is what it restores. */
+  readonly completed: readonly CompletedCheckpoint[];
+  /** What nobody will ask for again: remains of dead attempts, and all there is of a job that has finished. */
+  readonly leftOver: readonly StoredCheckpoint[];
+  readonly nextId: number;
+  /** The largest attempt number known from anywhere. */
+  readonly lastAttempt: AttemptNumber;
+  /** There is a mark of an earlier end, and it does not hold any more. */
+  readonly clearsFinished: boolean;
+}
+
+/** Opens the storage and keeps every other process away from it, where the storage can. */
+export async function openStorage(context: CoordinatorContext, signal: AbortSignal): Promise<OpenStorage> {
+  const { job, clock, logger, settings } = context;
+  const storage = await context.storage.open({ job, clock, logger });
+  if (!context.storage.capabilities.locks) return { storage, lock: undefined };
+  try {
+    return { storage, lock: await storage.lock({ waitMs: settings.lockTimeoutMs, signal }) };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** Looks at what is stored and decides what to start from. Changes nothing, so a start that is refused can be tried again differently. */
+export async function findStartingPoint(
+  context: CoordinatorContext,
+  { storage, lock }: OpenStorage,
+  restoreFrom: RestoreFrom,
+): Promise<StartingPoint> {
+  const stored = await storage.list();
+  const mark = await storage.readFinished();
+  const finished = readMark(context, mark, restoreFrom);
+  const named =
+    typeof restoreFrom === 'object' && 'path' in restoreFrom ? await storage.resolve(restoreFrom.path) : undefined;
+  const choice = chooseRecovery(context.job, restoreFrom, { stored, finished, named });
+
+  const completed = stored.filter((c) => c.complete);
+  // Without a lock they may be what another process is writing right now.
+  const incomplete = lock === undefined ? [] : stored.filter((c) => !c.complete);
+  const present = [...stored.map((c) => c.id), finished?.checkpointId ?? 0];
+  const lastAttempt = Math.max(lock?.previousAttempt ?? 0, finished?.attempt ?? 0);
+
+  switch (choice.kind) {
+    case 'already-finished': {
+      const { lineage } = choice.marker;
+      return {
+        decision: { kind: 'already-finished', lineage },
+        completed: [],
+        leftOver: [...incomplete, ...(await ofLineage(context, storage, completed, lineage)).map((c) => c.stored)],
+        nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
+        lastAttempt,
+        clearsFinished: false,
+      };
+    }
+    case 'fresh': {
+      const { reason, left } = choice;
+      if (left.length > 0) warn(context, `Job ${context.job} starts afresh. ${stay(left)}`);
+      return {
+        decision: { kind: 'fresh', lineage: context.newId(), reason },
+        completed: [],
+        leftOver: incomplete,
+        nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
+        lastAttempt,
+        clearsFinished: mark !== undefined,
+      };
+    }
+    case 'restore': {
+      const others = completed.filter((c) => c.pointer !== choice.checkpoint.pointer);
+      const metadata = await readMetadata({ stored: choice.checkpoint, others }, storage, context);
+      checkIdentity(context, choice, metadata, completed);
+      admit(choice, metadata, context);
+      assignState(context.plan, metadata);
+      const lineage = choice.keepsLineage ? metadata.lineage : context.newId();
+      const { checkpointId } = metadata;
+      const { pointer } = choice.checkpoint;
+      const older = choice.isClaimed ? await ofLineage(context, storage, others, lineage) : [];
+      if (choice.newer !== undefined)
+        warn(
+          context,
+          `Job ${context.job} goes back to checkpoint ${String(checkpointId)}, behind ${choice.newer}. ${stay(others)}`,
+        );
+      return {
+        decision: { kind: 'restore', lineage, checkpointId, pointer },
+        completed: [...older, { checkpointId, stored: choice.checkpoint, owner: choice.isClaimed ? 'job' : 'user' }],
+        leftOver: incomplete,
+        nextId: nextCheckpointId({ restored: checkpointId, present, committables: committablesIn(metadata) }),
+        lastAttempt: Math.max(lastAttempt, metadata.attempt),
+        clearsFinished: mark !== undefined,
+      };
+    }
+  }
+}
+
+function readMark(
+  { job }: CoordinatorContext,
+  mark: Uint8Array | undefined,
+  restoreFrom: RestoreFrom,
+): FinishedMarker | undefined {
+  try {
+    return mark === undefined ? undefined : decodeFinished(mark, job);
+  } catch (error) {
+    // Whoever wants to start afresh does not care what it said.
+    if (restoreFrom === 'none') return undefined;
+    throw error;
+  }
+}
+
+/** Those that belong to one history of the job. One that cannot be read is not claimed, and so never removed. */
+async function ofLineage(
+  context: CoordinatorContext,
+  storage: JobStorage,
+  completed: readonly StoredCheckpoint[],
+  lineage: Lineage,
+): Promise<readonly CompletedCheckpoint[]> {
+  const claimed: CompletedCheckpoint[] = [];
+  for (const stored of completed) {
+    try {
+      const metadata = await readMetadata({ stored, others: [] }, storage, context);
+      if (metadata.lineage === lineage) claimed.push({ checkpointId: metadata.checkpointId, stored, owner: 'job' });
+    } catch (error) {
+      warn(context, `The older checkpoint at ${stored.pointer} cannot be read; it is left where it is.`, error);
+    }
+  }
+  return claimed;
+}
+
+/** A checkpoint that was copied to another one's place in the job's own directory would pass for newer than it is. */
+function checkIdentity(
+  { job }: CoordinatorContext,
+  { checkpoint }: RestoreChoice,
+  metadata: CheckpointMetadata,
+  own: readonly StoredCheckpoint[],
+): void {
+  const isOwn = own.some((c) => c.pointer === checkpoint.pointer);
+  if (!isOwn || metadata.checkpointId === checkpoint.id) return;
+  throw new WeirError(
+    'CHECKPOINT_UNREADABLE',
+    `The checkpoint at ${checkpoint.pointer} of job ${job} is a copy of checkpoint ${String(metadata.checkpointId)}. Remove it, or restore it by its path from outside the job's directory.`,
+    { recoverable: false },
+  );
+}
+
+function committablesIn(metadata: CheckpointMetadata): readonly number[] {
+  return metadata.operators.flatMap((o) => o.subtasks.map((s) => s.committables?.newest ?? 0));
+}
+
+function stay(left: readonly StoredCheckpoint[]): string {
+  return `Its older history stays where it is and is never removed by this run: ${left.map((c) => c.pointer).join(', ') || 'nothing'}.`;
+}

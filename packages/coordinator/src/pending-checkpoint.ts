@@ -1,0 +1,75 @@
+import {
+  subtaskName,
+  type Acknowledgement,
+  type CheckpointId,
+  type CheckpointLocation,
+  type EnumeratorSnapshot,
+  type SubtaskId,
+} from '@weir/core/contracts';
+import type { CheckpointRequest } from './trigger.js';
+
+/**
+ * `setting-up`: no barrier has been sent. `collecting`: subtasks report. `publishing`: its metadata is on the way to the storage, and what is
+ * on the way cannot be taken back. `completed` and `aborted` are final.
+ */
+export type PendingPhase = 'setting-up' | 'collecting' | 'publishing' | 'completed' | 'aborted';
+export type AckAnswer = 'accepted' | 'duplicate' | 'unknown' | 'late';
+
+/** A checkpoint between its trigger and its end: who has to report, and who has (Flink: PendingCheckpoint). */
+export class PendingCheckpoint {
+  readonly id: CheckpointId;
+  readonly trigger: CheckpointRequest['trigger'];
+  /** Epoch ms, the timestamp of its barriers. */
+  readonly triggeredAt: number;
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  phase: PendingPhase = 'setting-up';
+  location: CheckpointLocation | undefined;
+  enumerators: readonly EnumeratorSnapshot[] = [];
+  readonly #awaited: Set<string>;
+  readonly #acks = new Map<string, Acknowledgement>();
+
+  /** Those who have to report are fixed before the first barrier is sent, so a checkpoint cannot look complete for want of participants. */
+  constructor(parts: {
+    id: CheckpointId;
+    trigger: CheckpointRequest['trigger'];
+    triggeredAt: number;
+    startedAt: number;
+    subtasks: readonly SubtaskId[];
+  }) {
+    this.id = parts.id;
+    this.trigger = parts.trigger;
+    this.triggeredAt = parts.triggeredAt;
+    this.startedAt = parts.startedAt;
+    this.#awaited = new Set(parts.subtasks.map(subtaskName));
+  }
+
+  get acks(): readonly Acknowledgement[] {
+    return [...this.#acks.values()];
+  }
+  get expected(): number {
+    return this.#awaited.size + this.#acks.size;
+  }
+  get isFullyAcknowledged(): boolean {
+    return this.phase === 'collecting' && this.#awaited.size === 0;
+  }
+  /** It can still be given up. */
+  isOpen(): boolean {
+    return this.phase === 'setting-up' || this.phase === 'collecting';
+  }
+
+  acknowledge(ack: Acknowledgement): AckAnswer {
+    if (!this.isOpen()) return 'late';
+    const subtask = subtaskName(ack.subtask);
+    if (this.#acks.has(subtask)) return 'duplicate';
+    if (!this.#awaited.delete(subtask)) return 'unknown';
+    this.#acks.set(subtask, ack);
+    return 'accepted';
+  }
+
+  /** Drops what the parts hold in memory, at once rather than when the last reference to this goes. */
+  release(): void {
+    this.#acks.clear();
+    this.enumerators = [];
+  }
+}

@@ -1,0 +1,28 @@
+import { barrier, type AttemptGateway, type CheckpointLocation, type JobStorage } from '@weir/core/contracts';
+import type { PendingCheckpoint } from './pending-checkpoint.js';
+
+/** Makes the location of a checkpoint. One that comes only after the checkpoint was given up is handed to `discard`. */
+export async function createLocation(
+  pending: PendingCheckpoint,
+  storage: JobStorage,
+  discard: (location: CheckpointLocation) => void,
+): Promise<void> {
+  const location = await storage.create(pending.id);
+  if (pending.isOpen()) pending.location = location;
+  else discard(location);
+}
+
+/**
+ * From location to barriers (Flink: CheckpointCoordinator.startTriggeringCheckpoint). Enumerators are snapshotted strictly before the barriers
+ * leave, so that no split is given out that neither side counts. A checkpoint given up in between goes no further.
+ */
+export async function sendBarriers(pending: PendingCheckpoint, gateway: AttemptGateway): Promise<void> {
+  const { location } = pending;
+  if (location === undefined || !pending.isOpen()) return;
+  const enumerators = await gateway.snapshotEnumerators(pending.id);
+  if (!pending.isOpen()) return;
+  pending.enumerators = enumerators;
+  // Before the barriers, because subtasks may answer at once.
+  pending.phase = 'collecting';
+  gateway.trigger(barrier(pending.id, pending.triggeredAt), location);
+}

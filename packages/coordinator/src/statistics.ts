@@ -1,0 +1,124 @@
+import type {
+  AbortReason,
+  CheckpointId,
+  CheckpointRecord,
+  CheckpointStatistics,
+  CheckpointStats,
+  Clock,
+  Counter,
+  Histogram,
+  Metrics,
+} from '@weir/core/contracts';
+
+const HISTORY_LENGTH = 10;
+
+/**
+ * Counts, durations and the last few checkpoints of a job, for `statistics()` and as metrics:
+ * counters `checkpoint.triggered`, `checkpoint.completed`, `checkpoint.failed`; gauges `checkpoint.inProgress`,
+ * `checkpoint.msSinceLastCompleted`; histograms `checkpoint.durationMs`, `checkpoint.alignmentMs`, `checkpoint.stateBytes`.
+ */
+export class StatisticsRecorder {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  #triggered = 0;
+  #completed = 0;
+  #failed = 0;
+  #restored = 0;
+  readonly #inProgress = new Set<CheckpointId>();
+  #latestCompleted: { readonly stats: CheckpointStats; readonly at: number } | undefined;
+  #latestRestored: { readonly checkpointId: CheckpointId; readonly at: number } | undefined;
+  #history: readonly CheckpointRecord[] = [];
+  readonly #instruments: Record<'triggered' | 'completed' | 'failed', Counter>;
+  readonly #distributions: Record<'durationMs' | 'alignmentMs' | 'stateBytes', Histogram>;
+  readonly #gauges: readonly (() => void)[];
+
+  constructor(clock: Clock, metrics: Metrics) {
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+    this.#instruments = {
+      triggered: metrics.counter('checkpoint.triggered'),
+      completed: metrics.counter('checkpoint.completed'),
+      failed: metrics.counter('checkpoint.failed'),
+    };
+    this.#distributions = {
+      durationMs: metrics.histogram('checkpoint.durationMs'),
+      alignmentMs: metrics.histogram('checkpoint.alignmentMs'),
+      stateBytes: metrics.histogram('checkpoint.stateBytes'),
+    };
+    this.#gauges = [
+      metrics.gauge('checkpoint.inProgress', () => this.#inProgress.size),
+      metrics.gauge('checkpoint.msSinceLastCompleted', () => this.#msSinceLastCompleted()),
+    ];
+  }
+
+  triggered(checkpointId: CheckpointId, triggeredAt: number, expected: number): void {
+    this.#triggered++;
+    this.#instruments.triggered.add(1);
+    this.#inProgress.add(checkpointId);
+    this.#record({ outcome: 'in-progress', checkpointId, triggeredAt, acked: 0, expected });
+  }
+
+  acked(checkpointId: CheckpointId): void {
+    const known = this.#history.find((r) => r.checkpointId === checkpointId);
+    if (known?.outcome === 'in-progress') this.#record({ ...known, acked: known.acked + 1 });
+  }
+
+  completed(stats: CheckpointStats): void {
+    this.#completed++;
+    this.#instruments.completed.add(1);
+    this.#distributions.durationMs.record(stats.durationMs);
+    this.#distributions.alignmentMs.record(stats.alignmentMs);
+    this.#distributions.stateBytes.record(stats.stateBytes);
+    this.#inProgress.delete(stats.checkpointId);
+    this.#latestCompleted = { stats, at: this.#clock.monotonic() };
+    this.#record({ outcome: 'completed', ...stats });
+  }
+
+  /** Without an id: a request that somebody made and that failed before it had one. */
+  failed(checkpointId: CheckpointId | undefined, reason: AbortReason, message: string): void {
+    this.#failed++;
+    this.#instruments.failed.add(1);
+    if (checkpointId !== undefined) this.#inProgress.delete(checkpointId);
+    this.#record({ outcome: 'failed', checkpointId, reason, message, at: this.#clock.now() });
+  }
+
+  restored(checkpointId: CheckpointId): void {
+    this.#restored++;
+    this.#latestRestored = { checkpointId, at: this.#clock.now() };
+  }
+
+  read(): CheckpointStatistics {
+    return {
+      counts: {
+        triggered: this.#triggered,
+        inProgress: this.#inProgress.size,
+        completed: this.#completed,
+        failed: this.#failed,
+        restored: this.#restored,
+      },
+      latestCompleted: this.#latestCompleted?.stats,
+      latestRestored: this.#latestRestored,
+      msSinceLastCompleted: this.#msSinceLastCompleted(),
+      history: this.#history,
+    };
+  }
+
+  /** Takes the gauges away; the numbers stay readable. */
+  close(): void {
+    for (const remove of this.#gauges) remove();
+  }
+
+  #msSinceLastCompleted(): number {
+    return this.#clock.monotonic() - (this.#latestCompleted?.at ?? this.#startedAt);
+  }
+
+  /** A checkpoint keeps its place in the history from its trigger to its end. */
+  #record(record: CheckpointRecord): void {
+    const place =
+      record.checkpointId === undefined
+        ? -1
+        : this.#history.findIndex((known) => known.checkpointId === record.checkpointId);
+    const longer = place === -1 ? [...this.#history, record] : this.#history.with(place, record);
+    this.#history = longer.slice(-HISTORY_LENGTH);
+  }
+}

@@ -1,0 +1,76 @@
+/** Somebody wants a checkpoint. */
+export interface CheckpointRequest {
+  readonly trigger: 'periodic' | 'manual' | 'final';
+  /** Monotonic ms. */
+  readonly createdAt: number;
+  /** Grows with every request; decides between equals. */
+  readonly sequence: number;
+}
+
+/** Requests that wait, the most urgent first. */
+export type RequestQueue<R extends CheckpointRequest> = readonly R[];
+
+export interface TriggerLimits {
+  readonly maxConcurrent: number;
+  readonly minPauseMs: number;
+}
+/** Everything a decision looks at, read in one go: a fresh count beside an old completion time would skip the pause. */
+export interface TriggerFacts {
+  /** A checkpoint is being set up. */
+  readonly isTriggering: boolean;
+  readonly pending: number;
+  /** Checkpoints whose files are being removed, or will be once commits are done. */
+  readonly cleaning: number;
+  /** Monotonic ms; undefined before the first. */
+  readonly lastCompletedAt: number | undefined;
+  readonly now: number;
+}
+
+export type TriggerDecision<R extends CheckpointRequest> =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'run'; readonly request: R; readonly queue: RequestQueue<R> }
+  /** Periodic and inside the minimum pause: dropped, and the schedule fires again in `retryInMs`. */
+  | { readonly kind: 'too-early'; readonly request: R; readonly retryInMs: number; readonly queue: RequestQueue<R> };
+
+export const QUEUE_LIMIT = 1000;
+
+const URGENCY: Readonly<Record<CheckpointRequest['trigger'], number>> = { final: 0, manual: 1, periodic: 2 };
+
+/** The job waits for its final checkpoint with nothing else to do, so that one may run beside any number of others. */
+function isForced(request: CheckpointRequest): boolean {
+  return request.trigger === 'final';
+}
+
+function isBefore(a: CheckpointRequest, b: CheckpointRequest): boolean {
+  return (URGENCY[a.trigger] - URGENCY[b.trigger] || a.createdAt - b.createdAt || a.sequence - b.sequence) < 0;
+}
+
+/** Adds a request. A full queue gives up its least urgent one; if that one is not periodic, the new one is refused instead. */
+export function enqueue<R extends CheckpointRequest>(
+  queue: RequestQueue<R>,
+  request: R,
+  limit: number = QUEUE_LIMIT,
+): { readonly queue: RequestQueue<R>; readonly refused: R | undefined } {
+  const last = queue.at(-1);
+  if (queue.length >= limit && last !== undefined && last.trigger !== 'periodic') return { queue, refused: request };
+  const place = queue.findIndex((waiting) => isBefore(request, waiting));
+  const longer = queue.toSpliced(place === -1 ? queue.length : place, 0, request);
+  if (longer.length <= limit) return { queue: longer, refused: undefined };
+  return { queue: longer.slice(0, -1), refused: longer.at(-1) };
+}
+
+/** May a checkpoint start now, and which (Flink: CheckpointRequestDecider)? */
+export function decide<R extends CheckpointRequest>(
+  queue: RequestQueue<R>,
+  facts: TriggerFacts,
+  limits: TriggerLimits,
+): TriggerDecision<R> {
+  const [first, ...rest] = queue;
+  if (first === undefined || facts.isTriggering || facts.cleaning > limits.maxConcurrent) return { kind: 'wait' };
+  if (facts.pending >= limits.maxConcurrent && !isForced(first)) return { kind: 'wait' };
+  if (first.trigger === 'periodic' && facts.lastCompletedAt !== undefined) {
+    const retryInMs = facts.lastCompletedAt + limits.minPauseMs - facts.now;
+    if (retryInMs > 0) return { kind: 'too-early', request: first, retryInMs, queue: rest };
+  }
+  return { kind: 'run', request: first, queue: rest };
+}

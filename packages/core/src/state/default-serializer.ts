@@ -1,17 +1,37 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Serializer } from '../contracts/serializer.js';
-import { WeirError, isWeirError, messageOf } from '../errors.js';
+import { WeirError, messageOf } from '../errors.js';
 import type { ByteReader, ByteWriter } from '../element/bytes.js';
 import { isWellFormed } from '../element/well-formed.js';
-import type { Fault } from './fault.js';
-import { fault } from './fault.js';
-import { findFault } from './survival.js';
+import { fault, refusalOf } from './fault.js';
+import { findNegativeZeros, putNegativeZeros } from './negative-zeros.js';
+import { examine } from './survival.js';
+import type { CodecPowers } from './survival.js';
 
-/** First byte of a value. What is not listed is a msgpackr block. */
-const Tag = { undefined: 0, null: 1, false: 2, true: 3, int32: 4, float64: 5, string: 6, block: 7 } as const;
+/** First byte of a value. */
+const Tag = {
+  undefined: 0,
+  null: 1,
+  false: 2,
+  true: 3,
+  int32: 4,
+  float64: 5,
+  string: 6,
+  /** What msgpackr packed, after its length. */
+  packed: 7,
+  /** The same, followed by the number of its -0s and their places, each as the distance from the one before. */
+  withNegativeZeros: 8,
+} as const;
 
 // No shared structures: every block carries its own. Buffers are copied out, so that a value never pins the bytes of a whole snapshot.
-const packr = new Packr({ structuredClone: true, moreTypes: true, copyBuffers: true });
+const packr = new Packr({ structuredClone: true, moreTypes: true, copyBuffers: true, useToJSON: false });
+
+/** Records of msgpackr have an index with an entry `__keys__`, and it renames `__proto__`. */
+const POWERS: CodecPowers = {
+  keepsLoneSurrogates: false,
+  keepsHoles: false,
+  lostNames: new Set(['__proto__', '__keys__']),
+};
 
 /** The packer keeps its working buffer; after a value larger than this it gets a small one again. */
 const KEPT_BUFFER = 1 << 20;
@@ -19,7 +39,7 @@ const KEPT_BUFFER = 1 << 20;
 /**
  * The serializer of every state that names none: msgpackr with a fast path for bare numbers, strings and booleans. Bytes are portable
  * between machines and versions of Node. What it takes comes back equal; anything else throws VALUE_NOT_SERIALIZABLE with the place inside
- * the value. Stacks of errors are not kept, nor is an object's being frozen.
+ * the value. Not kept are the stacks of errors and that an object is frozen.
  */
 export const defaultSerializer: Serializer = { id: 'msgpack', version: 1, encode, decode };
 
@@ -36,7 +56,7 @@ function encode(value: unknown, out: ByteWriter): void {
       }
       return;
     case 'string':
-      if (!isWellFormed(value)) throw refused(fault('is a string with a lone surrogate'));
+      if (!isWellFormed(value)) throw refusalOf(fault('is a string with a lone surrogate'));
       out.u8(Tag.string);
       out.text(value);
       return;
@@ -48,25 +68,25 @@ function encode(value: unknown, out: ByteWriter): void {
       return;
     default:
       if (value === null) out.u8(Tag.null);
-      else encodeBlock(value, out);
+      else encodePacked(value, out);
   }
 }
 
-function encodeBlock(value: unknown, out: ByteWriter): void {
+function encodePacked(value: unknown, out: ByteWriter): void {
+  const { fault: found, hasNegativeZero } = examine(value, POWERS);
+  if (found !== undefined) throw refusalOf(found);
   const packed = pack(value);
-  out.u8(Tag.block);
+  out.u8(hasNegativeZero ? Tag.withNegativeZeros : Tag.packed);
   out.block(packed);
+  if (hasNegativeZero) writeNegativeZeros(value as object, out);
   if (packed.length > KEPT_BUFFER) packr.useBuffer(Buffer.allocUnsafeSlow(8192));
 }
 
 /** A view into the packer's buffer, valid until the next call. */
 function pack(value: unknown): Uint8Array {
   try {
-    const found = findFault(value);
-    if (found !== undefined) throw refused(found);
     return packr.pack(value, RESET_BUFFER_MODE);
   } catch (error) {
-    if (isWeirError(error)) throw error;
     throw new WeirError('VALUE_NOT_SERIALIZABLE', `value could not be packed: ${messageOf(error)}`, {
       cause: error,
       recoverable: false,
@@ -74,13 +94,16 @@ function pack(value: unknown): Uint8Array {
   }
 }
 
-function refused(found: Fault): WeirError {
-  return new WeirError(
-    'VALUE_NOT_SERIALIZABLE',
-    `value${found.path} ${found.what}, which would not come back from a checkpoint as it was. ` +
-      `Keep plain data in state, or give the state a serializer.`,
-    { recoverable: false },
-  );
+function writeNegativeZeros(value: object, out: ByteWriter): void {
+  const numbers = findNegativeZeros(value);
+  out.varint(numbers.length);
+  numbers.forEach((number, i) => out.varint(number - (numbers[i - 1] ?? 0)));
+}
+
+function readNegativeZeros(from: ByteReader): number[] {
+  const numbers: number[] = [];
+  for (let rest = from.varint(); rest > 0; rest--) numbers.push((numbers.at(-1) ?? 0) + from.varint());
+  return numbers;
 }
 
 function decode(from: ByteReader): unknown {
@@ -100,8 +123,13 @@ function decode(from: ByteReader): unknown {
       return from.f64();
     case Tag.string:
       return from.text();
-    case Tag.block:
+    case Tag.packed:
       return packr.unpack(from.block());
+    case Tag.withNegativeZeros: {
+      const value: object = packr.unpack(from.block());
+      putNegativeZeros(value, readNegativeZeros(from));
+      return value;
+    }
     default:
       throw new WeirError('CHECKPOINT_UNREADABLE', `no value of the serializer 'msgpack' begins with ${tag}.`);
   }

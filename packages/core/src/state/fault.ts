@@ -1,3 +1,5 @@
+import { WeirError } from '../errors.js';
+
 /** Something inside a value that would not come back from a checkpoint as it was. */
 export interface Fault {
   /** From the value to the place, as one would write it: `.items[3].cb`. */
@@ -21,4 +23,13 @@ const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 /** The step from an object to its property. */
 export function propertyStep(name: string): string {
   return IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
+
+export function refusalOf(found: Fault): WeirError {
+  return new WeirError(
+    'VALUE_NOT_SERIALIZABLE',
+    `value${found.path} ${found.what}, which would not come back from a checkpoint as it was. ` +
+      `Keep plain data in state, or give the state a serializer.`,
+    { recoverable: false },
+  );
 }

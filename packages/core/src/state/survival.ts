@@ -3,18 +3,23 @@ import { fault, inside, propertyStep } from './fault.js';
 import type { Fault } from './fault.js';
 import { SharedBytes } from './shared-bytes.js';
 
-// What msgpackr (with structuredClone and moreTypes) gives back as it was: undefined, null, booleans, numbers but -0, bigints, well-formed
-// strings, plain objects, arrays, Map, Set, Date, RegExp, the errors of the language, ArrayBuffer, DataView, typed arrays and Buffer, and
-// references shared among these or leading back. Everything else is refused here rather than changed silently there.
+// What both codecs give back as it was: undefined, null, booleans, numbers, bigints, well-formed strings, plain objects, arrays, Map, Set, Date,
+// RegExp, the errors of the language, ArrayBuffer, DataView, typed arrays and Buffer, and references shared among these or leading back.
+// Everything else is refused here rather than changed silently there, save what a codec keeps beyond that.
 
-/** Deeper values are refused: the codec recurses, and reading needs more of the stack than writing did. */
-export const MAX_DEPTH = 256;
+/** What a codec keeps that another loses. */
+export interface CodecPowers {
+  readonly keepsLoneSurrogates: boolean;
+  readonly keepsHoles: boolean;
+  /** Property names that it uses for itself or changes for safety. */
+  readonly lostNames: ReadonlySet<string>;
+}
+
+/** Deeper values are refused: codecs recurse, and reading may need more of the stack than writing did. */
+const MAX_DEPTH = 256;
 
 /** Values with fewer objects are walked without remembering which were seen. */
 const REMEMBER_FROM = 32;
-
-/** Names that the codec uses for itself or changes for safety. */
-const LOST_NAMES = new Set<PropertyKey>(['__proto__', '__keys__']);
 
 const ERRORS: ReadonlySet<unknown> = new Set(
   [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((type) => type.prototype),
@@ -35,26 +40,50 @@ const TYPED_ARRAYS: ReadonlySet<unknown> = new Set(
     BigUint64Array,
   ].map((type) => type.prototype as unknown),
 );
+const BUILT_INS: ReadonlySet<unknown> = new Set(
+  [Map, Set, Date, RegExp, ArrayBuffer, DataView].map((type) => type.prototype as unknown),
+);
+/** Own properties that instances have anyway. */
+const NO_NAMES: ReadonlySet<PropertyKey> = new Set();
+const REGEXP_NAMES: ReadonlySet<PropertyKey> = new Set(['lastIndex']);
 const ERROR_NAMES: ReadonlySet<PropertyKey> = new Set(['stack', 'message', 'cause']);
 
+export interface Examination {
+  /** The first thing that would not survive. */
+  readonly fault: Fault | undefined;
+  /** The codec needs help with these (negative-zeros.ts). */
+  readonly hasNegativeZero: boolean;
+}
+
 interface Walk {
+  readonly powers: CodecPowers;
   visited: number;
+  hasNegativeZero: boolean;
   seen: Set<object> | undefined;
   openErrors: Set<object> | undefined;
   sharedBytes: SharedBytes | undefined;
 }
 
-/** The first thing inside `value` that would not survive, or undefined if all of it would. Calls no code of the value (no getter). */
-export function findFault(value: unknown): Fault | undefined {
-  return faultOf(value, 0, { visited: 0, seen: undefined, openErrors: undefined, sharedBytes: undefined });
+/** Looks through all of a value. Calls no code of the value (no getter). */
+export function examine(value: unknown, powers: CodecPowers): Examination {
+  const walk: Walk = {
+    powers,
+    visited: 0,
+    hasNegativeZero: false,
+    seen: undefined,
+    openErrors: undefined,
+    sharedBytes: undefined,
+  };
+  return { fault: faultOf(value, 0, walk), hasNegativeZero: walk.hasNegativeZero };
 }
 
 function faultOf(value: unknown, depth: number, walk: Walk): Fault | undefined {
   switch (typeof value) {
     case 'string':
-      return isWellFormed(value) ? undefined : fault('is a string with a lone surrogate');
+      return isKept(value, walk) ? undefined : fault('is a string with a lone surrogate');
     case 'number':
-      return Object.is(value, -0) ? fault('is -0') : undefined;
+      if (value === 0 && Object.is(value, -0)) walk.hasNegativeZero = true;
+      return undefined;
     case 'undefined':
     case 'boolean':
     case 'bigint':
@@ -67,6 +96,10 @@ function faultOf(value: unknown, depth: number, walk: Walk): Fault | undefined {
   }
 }
 
+function isKept(text: string, walk: Walk): boolean {
+  return walk.powers.keepsLoneSurrogates || isWellFormed(text);
+}
+
 function faultOfObject(value: object, depth: number, walk: Walk): Fault | undefined {
   if (walk.openErrors?.has(value) === true) return fault('is an Error that leads back to itself');
   if (walk.seen?.has(value) === true) return undefined;
@@ -76,14 +109,14 @@ function faultOfObject(value: object, depth: number, walk: Walk): Fault | undefi
   if (prototype === Object.prototype) return faultOfRecord(value as Record<string, unknown>, depth, walk);
   if (prototype === Array.prototype && Array.isArray(value)) return faultOfArray(value, depth, walk);
   if (TYPED_ARRAYS.has(prototype)) return faultOfView(value as NodeJS.TypedArray, walk);
-  return ownProperties(value) ?? faultOfBuiltIn(value, prototype, depth, walk);
+  return faultOfBuiltIn(value, prototype, depth, walk);
 }
 
 function faultOfRecord(value: Record<string, unknown>, depth: number, walk: Walk): Fault | undefined {
   for (const name of Reflect.ownKeys(value)) {
     if (typeof name === 'symbol') return fault(`has a property named by a symbol, ${String(name)}`);
-    if (LOST_NAMES.has(name)) return fault(`has a property named ${name}`);
-    if (!isWellFormed(name)) return fault('has a property whose name has a lone surrogate');
+    if (walk.powers.lostNames.has(name)) return fault(`has a property named ${name}`);
+    if (!isKept(name, walk)) return fault('has a property whose name has a lone surrogate');
     // Reading the descriptor instead of the property tells getters from values, and runs none.
     const property = Object.getOwnPropertyDescriptor(value, name)!;
     if (!('value' in property)) return inside(propertyStep(name), fault('is a getter or setter'));
@@ -95,40 +128,47 @@ function faultOfRecord(value: Record<string, unknown>, depth: number, walk: Walk
 }
 
 function faultOfArray(value: readonly unknown[], depth: number, walk: Walk): Fault | undefined {
+  let present = value.length;
   for (let i = 0; i < value.length; i++) {
     const element = value[i];
-    const found =
-      element === undefined && !(i in value) ? fault('is a hole in an array') : faultOf(element, depth + 1, walk);
+    let found: Fault | undefined;
+    if (element !== undefined || i in value) found = faultOf(element, depth + 1, walk);
+    else if (walk.powers.keepsHoles) present--;
+    else found = fault('is a hole in an array');
     if (found !== undefined) return inside(`[${i}]`, found);
   }
-  return Object.keys(value).length === value.length ? undefined : fault('is an array with properties of its own');
+  return Object.keys(value).length === present ? undefined : fault('is an array with properties of its own');
 }
 
 function faultOfView(value: NodeJS.TypedArray | DataView, walk: Walk): Fault | undefined {
   const { buffer } = value;
   if (Object.getPrototypeOf(buffer) !== ArrayBuffer.prototype) return fault('is a view of shared memory');
-  return faultOfBytes(buffer as ArrayBuffer, value.byteOffset, value.byteLength, walk);
+  return faultOfBytes(value, buffer as ArrayBuffer, value.byteOffset, value.byteLength, walk);
 }
 
-function faultOfBytes(buffer: ArrayBuffer, start: number, length: number, walk: Walk): Fault | undefined {
+function faultOfBytes(
+  owner: object,
+  buffer: ArrayBuffer,
+  start: number,
+  length: number,
+  walk: Walk,
+): Fault | undefined {
   // The type of ES2023 does not know resizable buffers, Node 20 does.
   if ((buffer as { readonly resizable?: boolean }).resizable === true) return fault('is backed by a resizable buffer');
   walk.sharedBytes ??= new SharedBytes();
-  return walk.sharedBytes.add(buffer, start, length)
+  return walk.sharedBytes.add(owner, buffer, start, length)
     ? undefined
     : fault('shares its bytes with another part of the value');
 }
 
-function ownProperties(value: object): Fault | undefined {
-  for (const name of Reflect.ownKeys(value)) {
-    const isOrdinary =
-      (value instanceof Error && ERROR_NAMES.has(name)) || (value instanceof RegExp && name === 'lastIndex');
-    if (!isOrdinary) return fault(`is ${nameOf(value)} with properties of its own (${String(name)})`);
-  }
-  return undefined;
-}
-
 function faultOfBuiltIn(value: object, prototype: unknown, depth: number, walk: Walk): Fault | undefined {
+  if (prototype === null) return fault('is an object without prototype (copy it with { ...value })');
+  if (!BUILT_INS.has(prototype) && !ERRORS.has(prototype)) {
+    return fault(`is ${nameOf(value)}, an instance of a class that no serializer was given for`);
+  }
+  const expected = ERRORS.has(prototype) ? ERROR_NAMES : prototype === RegExp.prototype ? REGEXP_NAMES : NO_NAMES;
+  const own = Reflect.ownKeys(value).find((name) => !expected.has(name));
+  if (own !== undefined) return fault(`is ${nameOf(value)} with properties of its own (${String(own)})`);
   switch (prototype) {
     case Map.prototype: {
       let i = 0;
@@ -155,18 +195,15 @@ function faultOfBuiltIn(value: object, prototype: unknown, depth: number, walk: 
     case RegExp.prototype:
       return (value as RegExp).lastIndex === 0 ? undefined : fault('is a RegExp with a lastIndex');
     case ArrayBuffer.prototype:
-      return faultOfBytes(value as ArrayBuffer, 0, (value as ArrayBuffer).byteLength, walk);
+      return faultOfBytes(value, value as ArrayBuffer, 0, (value as ArrayBuffer).byteLength, walk);
     case DataView.prototype:
       return faultOfView(value as DataView, walk);
-    case null:
-      return fault('is an object without prototype (copy it with { ...value })');
     default:
-      return ERRORS.has(prototype)
-        ? faultOfError(value as Error, depth, walk)
-        : fault(`is ${nameOf(value)}, an instance of a class that no serializer was given for`);
+      return faultOfError(value as Error, depth, walk);
   }
 }
 
+/** The stack is not looked at: it is not kept. */
 function faultOfError(value: Error, depth: number, walk: Walk): Fault | undefined {
   const { message, cause } = value;
   if (typeof message !== 'string') return inside('.message', fault('is not a string'));

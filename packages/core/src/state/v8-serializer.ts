@@ -1,25 +1,35 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Serializer } from '../contracts/serializer.js';
 import { WeirError, messageOf } from '../errors.js';
+import { refusalOf } from './fault.js';
+import { examine } from './survival.js';
+import type { CodecPowers } from './survival.js';
+
+const POWERS: CodecPowers = { keepsLoneSurrogates: true, keepsHoles: true, lostNames: new Set() };
 
 /**
- * The structured clone algorithm of V8. Also takes -0 inside of objects, sparse arrays and deep nesting, but is slower, takes instances of
- * classes for plain objects without a word, and its bytes are read only by the same or a newer version of Node.
+ * The structured clone algorithm of V8. Takes a little more than the default serializer (lone surrogates, holes in arrays, any property name), but
+ * is slower, and its bytes are read only by the same or a newer version of Node.
  */
 export const v8Serializer: Serializer = {
   id: 'v8',
   version: 1,
   encode(value, out) {
-    let bytes: Uint8Array;
-    try {
-      bytes = serialize(value);
-    } catch (error) {
-      throw new WeirError('VALUE_NOT_SERIALIZABLE', `value cannot be cloned: ${messageOf(error)}`, {
-        cause: error,
-        recoverable: false,
-      });
-    }
-    out.block(bytes);
+    const { fault } = examine(value, POWERS);
+    if (fault !== undefined) throw refusalOf(fault);
+    out.block(cloned(value));
   },
-  decode: (from) => deserialize(from.block()) as unknown,
+  // From a copy: typed arrays come back as views of what they were read from, which may be a whole snapshot.
+  decode: (from) => deserialize(Uint8Array.prototype.slice.call(from.block())) as unknown,
 };
+
+function cloned(value: unknown): Uint8Array {
+  try {
+    return serialize(value);
+  } catch (error) {
+    throw new WeirError('VALUE_NOT_SERIALIZABLE', `value cannot be cloned: ${messageOf(error)}`, {
+      cause: error,
+      recoverable: false,
+    });
+  }
+}

@@ -1,1 +1,3 @@
-export {};
+export { createFsStorage } from './fs-storage.js';
+export type { FsStorageOptions } from './fs-storage.js';
+export type { ProcessIdentity, ProcessTable } from './adapters/process-identity.js';

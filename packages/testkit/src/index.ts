@@ -1,3 +1,9 @@
+export { checkpointStorageSuite } from './checkpoint-storage-suite/checkpoint-storage-suite.js';
+export type {
+  CheckpointStorageFixture,
+  CheckpointStorageSuiteOptions,
+  Damage,
+} from './checkpoint-storage-suite/fixture.js';
 export { CrashFileSystem } from './crash-file-system/crash-file-system.js';
 export type { CrashFileSystemOptions } from './crash-file-system/crash-file-system.js';
 export { NAMES_WITHOUT_BYTES, ZEROED_BYTES, tornBy } from './crash-file-system/crash-outcome.js';

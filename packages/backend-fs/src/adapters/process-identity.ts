@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+
+/** A process, also after its number was given to another one or the machine was started again. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** When it started, in the kernel's unit; empty where the kernel does not say. */
+  readonly startedAt: string;
+  /** This start of the machine; empty where the kernel does not say. */
+  readonly bootId: string;
+}
+/** Who this process is, and which others live. */
+export interface ProcessTable {
+  readonly self: ProcessIdentity;
+  isAlive(process: ProcessIdentity): boolean;
+}
+
+/** The processes of this machine: exact on Linux; elsewhere a process counts as alive while any process has its number. */
+export const systemProcesses: ProcessTable = {
+  get self() {
+    return identityOf(process.pid);
+  },
+  isAlive(other) {
+    if (other.bootId !== bootId()) return false;
+    if (!hasNumber(other.pid)) return false;
+    const status = statusOf(other.pid);
+    if (status === undefined) return true;
+    return !status.ended && (other.startedAt === '' || other.startedAt === status.startedAt);
+  },
+};
+
+/** The process that has the number now. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startedAt: statusOf(pid)?.startedAt ?? '', bootId: bootId() };
+}
+
+/** Reads /proc/<pid>/stat: the state is field 3, the start in clock ticks since the boot field 22 (man 5 proc_pid_stat). */
+export function parseProcessStatus(stat: string): { readonly ended: boolean; readonly startedAt: string } | undefined {
+  // Field 2 is the program's name in parentheses, which may itself hold blanks and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const state = fields[0];
+  const startedAt = fields[19];
+  if (state === undefined || startedAt === undefined || !/^\d+$/.test(startedAt)) return undefined;
+  // A killed process whose parent has not asked for it yet is still listed, as a zombie.
+  return { ended: state === 'Z' || state === 'X', startedAt };
+}
+
+function statusOf(pid: number): ReturnType<typeof parseProcessStatus> {
+  const stat = readText(`/proc/${String(pid)}/stat`);
+  return stat === undefined ? undefined : parseProcessStatus(stat);
+}
+
+function bootId(): string {
+  return readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+}
+
+function hasNumber(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Not being allowed to send it a signal means that it is there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import { crc32 } from 'node:zlib';
+import { join } from 'node:path';
+import {
+  ByteWriter,
+  WeirError,
+  type BlobHandle,
+  type BlobWriter,
+  type FileHandle,
+  type FileSystem,
+} from '@weir/core/contracts';
+import { storageFailed } from './failure.js';
+
+export interface BlobLimits {
+  /** A blob of at most so many bytes becomes part of `_metadata`. */
+  readonly inlineThreshold: number;
+  /** Bytes that are collected before they are written. */
+  readonly bufferSize: number;
+}
+export interface BlobPlace extends BlobLimits {
+  readonly fileSystem: FileSystem;
+  readonly folder: string;
+  /** Name of the file, should one be needed. */
+  readonly name: string;
+  /** The checkpoint, for messages. */
+  readonly owner: string;
+  /** The checkpoint is complete, or about to be: its files must stay. */
+  readonly isRetained: () => boolean;
+  /** Called once, when the blob is finished or aborted. */
+  readonly onClosed: (blob: FsBlobWriter) => void;
+}
+
+/**
+ * Collects bytes in memory and opens a file only when they do not fit (Flink: FsCheckpointStateOutputStream). The file has a name of its own
+ * and is found only through the handle, so it is written in place. In memory at any time: one buffer, and the chunk that made it overflow.
+ */
+export class FsBlobWriter implements BlobWriter {
+  readonly #place: BlobPlace;
+  readonly #path: string;
+  #state: 'open' | 'finishing' | 'finished' | 'aborted' = 'open';
+  #buffer = new ByteWriter();
+  #length = 0;
+  #checksum = 0;
+  /** The file's operations, one after the other; rejected for good after the first failure. */
+  #queue: Promise<void> | undefined;
+  #file: FileHandle | undefined;
+  #isCreated = false;
+  #removed: Promise<void> | undefined;
+
+  constructor(place: BlobPlace) {
+    this.#place = place;
+    this.#path = join(place.folder, place.name);
+  }
+
+  write(chunk: Uint8Array): void | Promise<void> {
+    this.#assertOpen();
+    this.#length += chunk.length;
+    this.#checksum = crc32(chunk, this.#checksum);
+    if (this.#buffer.length + chunk.length <= this.#place.bufferSize) {
+      this.#buffer.bytes(chunk);
+      return;
+    }
+    const buffered = this.#buffer.view();
+    this.#buffer = new ByteWriter();
+    return this.#enqueue(async (file) => {
+      if (buffered.length > 0) await file.write(buffered);
+      await file.write(chunk);
+    });
+  }
+
+  async finish(): Promise<BlobHandle> {
+    this.#assertOpen();
+    if (this.#queue === undefined && this.#length <= this.#place.inlineThreshold) {
+      this.#state = 'finished';
+      this.#place.onClosed(this);
+      return { kind: 'inline', bytes: this.#buffer.toBytes() };
+    }
+    this.#state = 'finishing';
+    await this.#enqueue(async (file) => {
+      if (this.#buffer.length > 0) await file.write(this.#buffer.view());
+      await file.sync();
+      this.#file = undefined;
+      await file.close();
+    });
+    if (this.#isAborted()) throw this.#closed();
+    this.#state = 'finished';
+    this.#place.onClosed(this);
+    return {
+      kind: 'blob',
+      path: this.#place.name,
+      length: this.#length,
+      algorithm: 'crc32',
+      checksum: this.#checksum,
+    };
+  }
+
+  abort(): Promise<void> {
+    if (this.#place.isRetained()) return Promise.resolve();
+    this.#state = 'aborted';
+    this.#removed ??= this.#remove();
+    return this.#removed;
+  }
+
+  async #remove(): Promise<void> {
+    await this.#queue?.catch(() => undefined);
+    await this.#file?.close().catch(() => undefined);
+    this.#place.onClosed(this);
+    if (!this.#isCreated) return;
+    try {
+      await this.#place.fileSystem.remove(this.#path);
+    } catch (cause) {
+      throw storageFailed(`Removing state of ${this.#place.owner}`, cause);
+    }
+  }
+
+  #enqueue(operation: (file: FileHandle) => Promise<void>): Promise<void> {
+    const before = this.#queue ?? this.#create();
+    const done = before.then(async () => {
+      try {
+        if (this.#isAborted() || this.#file === undefined) throw this.#closed();
+        await operation(this.#file);
+      } catch (cause) {
+        throw storageFailed(`Writing state of ${this.#place.owner}`, cause);
+      }
+    });
+    // Whoever called gets the failure; the queue itself only passes it on.
+    done.catch(() => undefined);
+    this.#queue = done;
+    return done;
+  }
+
+  async #create(): Promise<void> {
+    try {
+      this.#file = await this.#place.fileSystem.open(this.#path, 'create');
+      this.#isCreated = true;
+    } catch (cause) {
+      throw storageFailed(`Creating a file for state of ${this.#place.owner}`, cause);
+    }
+  }
+
+  #isAborted(): boolean {
+    return this.#state === 'aborted';
+  }
+  #assertOpen(): void {
+    if (this.#state !== 'open') throw this.#closed();
+  }
+  #closed(): WeirError {
+    const how = this.#state === 'aborted' ? 'aborted' : 'finished';
+    return new WeirError(
+      'STORAGE_FAILED',
+      `A blob of ${this.#place.owner} is ${how}: nothing more can be written to it.`,
+    );
+  }
+}

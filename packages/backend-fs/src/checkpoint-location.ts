@@ -1,0 +1,119 @@
+import {
+  WeirError,
+  type BlobWriter,
+  type CheckpointId,
+  type CheckpointLocation,
+  type FileSystem,
+  type JobName,
+} from '@weir/core/contracts';
+import { FsBlobWriter, type BlobLimits } from './blob-writer.js';
+import { publishFile, removeCheckpoint } from './durable.js';
+import { nameOf, storageFailed } from './failure.js';
+import { METADATA } from './layout.js';
+
+export interface LocationPlace {
+  readonly fileSystem: FileSystem;
+  readonly job: JobName;
+  /** Holds the folder of this checkpoint. */
+  readonly jobFolder: string;
+  readonly limits: BlobLimits;
+  readonly newId: () => string;
+}
+
+/** The folder of one pending checkpoint. */
+export class FsCheckpointLocation implements CheckpointLocation {
+  readonly id: CheckpointId;
+  readonly pointer: string;
+  readonly #place: LocationPlace;
+  readonly #owner: string;
+  readonly #openBlobs = new Set<FsBlobWriter>();
+  /** `failed`: publishing did not settle well, and `_metadata` may be there or not. */
+  #state: 'open' | 'publishing' | 'published' | 'failed' | 'discarded' = 'open';
+  #publication: Promise<void> | undefined;
+  #discarding: Promise<void> | undefined;
+
+  constructor(place: LocationPlace, id: CheckpointId, folder: string) {
+    this.#place = place;
+    this.id = id;
+    this.pointer = folder;
+    this.#owner = nameOf(id, place.job);
+  }
+
+  get complete(): boolean {
+    return this.#state === 'published';
+  }
+
+  createBlob(): BlobWriter {
+    this.#assertOpen();
+    const blob: FsBlobWriter = new FsBlobWriter({
+      ...this.#place.limits,
+      fileSystem: this.#place.fileSystem,
+      folder: this.pointer,
+      name: this.#place.newId(),
+      owner: this.#owner,
+      isRetained: () => this.#state === 'publishing' || this.complete,
+      onClosed: () => this.#openBlobs.delete(blob),
+    });
+    this.#openBlobs.add(blob);
+    return blob;
+  }
+
+  async publish(metadata: Uint8Array): Promise<void> {
+    this.#assertOpen();
+    if (this.#openBlobs.size > 0) {
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `Publishing ${this.#owner} with ${String(this.#openBlobs.size)} unfinished blobs: finish or abort them before.`,
+      );
+    }
+    this.#state = 'publishing';
+    this.#publication = this.#publish(metadata);
+    await this.#publication;
+  }
+
+  async #publish(metadata: Uint8Array): Promise<void> {
+    const { fileSystem, jobFolder, newId } = this.#place;
+    try {
+      // 1. The names of the blobs are durable (their bytes are, since they are finished). 2. So is the name of this folder.
+      await fileSystem.syncDirectory(this.pointer);
+      await fileSystem.syncDirectory(jobFolder);
+      // 3. Only then `_metadata` appears: at no moment does it speak of something that a crash can take away.
+      await publishFile(fileSystem, this.pointer, METADATA, metadata, newId());
+      this.#state = 'published';
+    } catch (cause) {
+      this.#state = 'failed';
+      throw storageFailed(`Publishing ${this.#owner}`, cause);
+    }
+  }
+
+  async discard(): Promise<void> {
+    this.#discarding ??= this.#discard();
+    try {
+      await this.#discarding;
+    } catch (error) {
+      this.#discarding = undefined;
+      throw error;
+    }
+  }
+
+  async #discard(): Promise<void> {
+    await this.#publication?.catch(() => undefined);
+    if (this.complete) {
+      throw new WeirError('STORAGE_FAILED', `Discarding ${this.#owner}, which is complete: delete it instead.`);
+    }
+    this.#state = 'discarded';
+    const { fileSystem } = this.#place;
+    try {
+      await Promise.all([...this.#openBlobs].map((blob) => blob.abort()));
+      if (this.#publication === undefined) await fileSystem.removeTree(this.pointer);
+      else await removeCheckpoint(fileSystem, this.pointer);
+    } catch (cause) {
+      throw storageFailed(`Discarding ${this.#owner}`, cause);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#state === 'open') return;
+    throw new WeirError('STORAGE_FAILED', `${this.#owner} is ${this.#state}: nothing more can be written to it.`);
+  }
+}

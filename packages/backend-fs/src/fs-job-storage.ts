@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import {
+  WeirError,
+  messageOf,
+  type BlobHandle,
+  type CheckpointId,
+  type CheckpointLocation,
+  type JobStorage,
+  type StorageLock,
+  type StorageScope,
+  type StoredCheckpoint,
+} from '@weir/core/contracts';
+import type { ProcessTable } from './adapters/process-identity.js';
+import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
+import { makeFolder, publishFile, removeCheckpoint } from './durable.js';
+import { hasCode, nameOf, storageFailed } from './failure.js';
+import { FINISHED, METADATA, checkpointFolder, isTemporary } from './layout.js';
+import { listCheckpoints } from './list-checkpoints.js';
+import { FsStorageLock } from './lock/fs-storage-lock.js';
+import { LockRegister } from './lock/lock-register.js';
+import { takeLock } from './lock/take-lock.js';
+import { readBlob } from './read-blob.js';
+import { resolvePointer } from './resolve-pointer.js';
+
+export interface JobPlace extends LocationPlace {
+  readonly processes: ProcessTable;
+}
+
+/** One job's folder. */
+export class FsJobStorage implements JobStorage {
+  readonly #place: JobPlace;
+  readonly #scope: StorageScope;
+  #folder: Promise<void> | undefined;
+  #lock: StorageLock | undefined;
+
+  constructor(place: JobPlace, scope: StorageScope) {
+    this.#place = place;
+    this.#scope = scope;
+  }
+
+  async lock(options: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<StorageLock> {
+    const { fileSystem, job, jobFolder, processes, newId } = this.#place;
+    options.signal.throwIfAborted();
+    await this.#makeJobFolder();
+    const register = new LockRegister(fileSystem, jobFolder);
+    try {
+      const entry = await takeLock({ register, job, clock: this.#scope.clock, processes, newId, ...options });
+      await this.#sweep();
+      this.#lock = new FsStorageLock(register, job, entry);
+      return this.#lock;
+    } catch (cause) {
+      if (options.signal.aborted) throw cause;
+      throw storageFailed(`Locking job ${job} in ${jobFolder}`, cause);
+    }
+  }
+
+  async list(): Promise<readonly StoredCheckpoint[]> {
+    return this.#try('Listing the checkpoints', () => listCheckpoints(this.#place.fileSystem, this.#place.jobFolder));
+  }
+
+  resolve(pointer: string): Promise<StoredCheckpoint> {
+    return resolvePointer(this.#place.fileSystem, pointer);
+  }
+
+  async create(checkpointId: CheckpointId): Promise<CheckpointLocation> {
+    const { fileSystem, job, jobFolder } = this.#place;
+    const folder = checkpointFolder(jobFolder, checkpointId);
+    await this.#makeJobFolder();
+    const made = await this.#try(`Making room for checkpoint ${String(checkpointId)}`, () =>
+      fileSystem.makeDirectory(folder),
+    );
+    if (made === 'exists') {
+      throw new WeirError(
+        'STORAGE_FAILED',
+        `${folder} exists: the id of ${nameOf(checkpointId, job)} is taken. Ids must be above all that are present.`,
+      );
+    }
+    return new FsCheckpointLocation(this.#place, checkpointId, folder);
+  }
+
+  async readMetadata(checkpoint: StoredCheckpoint): Promise<Uint8Array> {
+    const path = join(checkpoint.pointer, METADATA);
+    try {
+      return await this.#place.fileSystem.readFile(path);
+    } catch (cause) {
+      const what = nameOf(checkpoint.id, this.#place.job);
+      throw new WeirError(
+        'CHECKPOINT_UNREADABLE',
+        `${path} of ${what} cannot be read: ${messageOf(cause)}. Restore from another checkpoint.`,
+        { cause },
+      );
+    }
+  }
+
+  read(checkpoint: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array> {
+    return readBlob(this.#place.fileSystem, this.#place.job, checkpoint, blob);
+  }
+
+  async delete(checkpoint: StoredCheckpoint): Promise<void> {
+    await this.#try(`Deleting checkpoint ${String(checkpoint.id)}`, () =>
+      removeCheckpoint(this.#place.fileSystem, checkpoint.pointer),
+    );
+  }
+
+  async readFinished(): Promise<Uint8Array | undefined> {
+    return this.#try(`Reading ${FINISHED}`, async () => {
+      try {
+        return await this.#place.fileSystem.readFile(join(this.#place.jobFolder, FINISHED));
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async writeFinished(bytes: Uint8Array): Promise<void> {
+    const { fileSystem, jobFolder, newId } = this.#place;
+    await this.#makeJobFolder();
+    await this.#try(`Writing ${FINISHED}`, () => publishFile(fileSystem, jobFolder, FINISHED, bytes, newId()));
+  }
+
+  async clearFinished(): Promise<void> {
+    const { fileSystem, jobFolder } = this.#place;
+    await this.#try(`Removing ${FINISHED}`, async () => {
+      await fileSystem.remove(join(jobFolder, FINISHED));
+      try {
+        await fileSystem.syncDirectory(jobFolder);
+      } catch (error) {
+        if (!hasCode(error, 'ENOENT')) throw error;
+      }
+    });
+  }
+
+  /** Gives a lock back that was not released: who cannot write any more keeps nobody out. */
+  async close(): Promise<void> {
+    await this.#lock?.release();
+  }
+
+  async #makeJobFolder(): Promise<void> {
+    this.#folder ??= this.#try('Making the folder', () => makeFolder(this.#place.fileSystem, this.#place.jobFolder));
+    try {
+      await this.#folder;
+    } catch (error) {
+      this.#folder = undefined;
+      throw error;
+    }
+  }
+
+  /** What dead processes had not published yet. Only the owner of the lock may: such names of the living are theirs. */
+  async #sweep(): Promise<void> {
+    const { fileSystem, jobFolder } = this.#place;
+    try {
+      for (const { name } of await fileSystem.readDirectory(jobFolder)) {
+        if (isTemporary(name)) await fileSystem.removeTree(join(jobFolder, name));
+      }
+    } catch (error) {
+      this.#scope.logger.warn(
+        { err: error, job: this.#place.job },
+        `${jobFolder} holds remains of a dead process that cannot be removed`,
+      );
+    }
+  }
+
+  async #try<T>(doing: string, step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (cause) {
+      throw storageFailed(`${doing} of job ${this.#place.job} in ${this.#place.jobFolder}`, cause);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { WeirError, type CheckpointId, type JobName } from '@weir/core/contracts';
+
+// Every name below a checkpoint directory:
+//
+//   <dir>/<job>/                     the job's name, encoded
+//     chk-<n>/                       one checkpoint: its private files
+//       _metadata                    makes it complete
+//       <random>                     a blob
+//     _finished                      the job has finished
+//     _lock/attempt-<n>.<owner>      who runs the job, and its latest attempt; one entry, see lock/lock-register.ts
+//   *.<random>.tmp, _lock.<random>/  not published yet, or left by a process that died on the way
+//
+// Blobs are named relative to chk-<n>, so that a checkpoint, a job's folder or the whole directory can be moved.
+
+export const METADATA = '_metadata';
+export const FINISHED = '_finished';
+export const LOCK = '_lock';
+
+export function checkpointFolder(jobFolder: string, checkpointId: CheckpointId): string {
+  return join(jobFolder, `chk-${String(checkpointId)}`);
+}
+
+/** The id of a checkpoint's folder, or undefined for any other name (`chk-08` and `chk-8.tmp` too). */
+export function checkpointIdOf(folderName: string): CheckpointId | undefined {
+  const digits = /^chk-([1-9]\d*)$/.exec(folderName)?.[1];
+  const id = Number(digits);
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+/** The name under which a file is written before it takes its own. */
+export function temporaryName(name: string, random: string): string {
+  return `${name}.${random}.tmp`;
+}
+/** The name under which the lock's folder is prepared. */
+export function temporaryLock(random: string): string {
+  return `${LOCK}.${random}`;
+}
+/** A name in a job's folder that only counts while its writer lives. */
+export function isTemporary(name: string): boolean {
+  return name.startsWith(`${LOCK}.`) || (name.startsWith(`${FINISHED}.`) && name.endsWith('.tmp'));
+}
+
+const LONGEST_NAME = 200;
+
+/**
+ * A job's name as the name of a folder: small letters, digits, `_`, `-`, and dots inside stay; every other byte of its UTF-8 becomes `%` and
+ * two hexadecimal digits. So no two names share a folder, also where the disk ignores case, and `decodeURIComponent` gives the name back.
+ * Fails with CONFIG_INVALID if the name is empty, too long or not Unicode.
+ */
+export function jobFolderName(job: JobName): string {
+  if (job === '')
+    throw new WeirError(
+      'CONFIG_INVALID',
+      'The job has an empty name: name it, since its checkpoints are found by its name.',
+    );
+  let encoded: string;
+  try {
+    encoded = encodeURIComponent(job);
+  } catch (cause) {
+    throw new WeirError('CONFIG_INVALID', `The job's name ${JSON.stringify(job)} is not valid Unicode.`, { cause });
+  }
+  const folder = encoded
+    .replace(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase())
+    .replace(/[A-Z!'()*~]|^\.|\.$/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+  if (folder.length > LONGEST_NAME) {
+    throw new WeirError(
+      'CONFIG_INVALID',
+      `The job's name ${JSON.stringify(job)} is too long for a folder: ${String(folder.length)} bytes encoded, ${String(LONGEST_NAME)} are possible.`,
+    );
+  }
+  return folder;
+}
+
+/** A path as users give it: absolute, relative to the working directory, or a `file:` URL. */
+export function pathOf(text: string): string {
+  return text.startsWith('file:') ? fileURLToPath(text) : resolve(text);
+}

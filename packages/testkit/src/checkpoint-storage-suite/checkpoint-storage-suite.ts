@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import type { TestFunction } from '../suite.js';
+import { blobChecks } from './blobs.js';
+import { checkpointChecks } from './checkpoints.js';
+import { durabilityChecks, finishedChecks } from './finished.js';
+import { checksOf, type CheckpointStorageSuiteOptions } from './fixture.js';
+import { attemptChecks, lockChecks } from './locks.js';
+
+/**
+ * What the CheckpointStorage contract promises to a running program and to the next one. What a crash of the machine leaves has to be
+ * tested below the storage, for files on a CrashFileSystem.
+ */
+export function checkpointStorageSuite(test: TestFunction, options: CheckpointStorageSuiteOptions): void {
+  const check = checksOf(test, options);
+  check('declares its capabilities', async ({ fixture }) => {
+    assert.deepEqual({ ...fixture.storage.capabilities }, { ...options.capabilities });
+  });
+  checkpointChecks(check);
+  blobChecks(check);
+  finishedChecks(check);
+  if (options.capabilities.durable) durabilityChecks(check);
+  attemptChecks(check);
+  if (options.capabilities.locks) lockChecks(check);
+}

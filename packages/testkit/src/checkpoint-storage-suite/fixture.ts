@@ -72,7 +72,9 @@ export function checksOf(test: TestFunction, options: CheckpointStorageSuiteOpti
 
 /** Bytes that differ by position and seed. */
 export function content(length: number, seed = 0): Uint8Array {
-  return new Uint8Array(length).map((_, i) => (i * 31 + (i >> 8) * 7 + seed * 101) % 256);
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) bytes[i] = i * 31 + (i >> 8) * 7 + seed * 101;
+  return bytes;
 }
 
 export async function writeBlob(
@@ -133,6 +135,6 @@ export async function afterWaiting<T>(clock: VirtualClock, waiting: Promise<T>):
     progress.settled = true;
   };
   waiting.then(done, done);
-  while (!progress.settled) await clock.advance(10);
+  while (!progress.settled) await clock.advance(100);
   return waiting;
 }

@@ -1,3 +1,4 @@
+export { readerContext, sinkContext, sourceContext } from './contexts.js';
 export { checkpointStorageSuite } from './checkpoint-storage-suite/checkpoint-storage-suite.js';
 export type {
   CheckpointStorageFixture,
@@ -14,6 +15,8 @@ export type { Operation, OperationName, OperationPattern } from './crash-file-sy
 export { fileSystemSuite } from './file-system-suite.js';
 export type { FileSystemFixture, FileSystemSuiteOptions } from './file-system-suite.js';
 export { seededRandom } from './seeded-random.js';
+export { sourceSuite } from './source-suite/source-suite.js';
+export type { SourceFixture, SourceSuiteOptions } from './source-suite/fixture.js';
 export { runSuite } from './suite.js';
 export type { SuiteReport, TestFunction } from './suite.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -114,7 +114,7 @@ export class ByteWriter {
   }
   /** A copy of the bytes written so far. */
   toBytes(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.#buffer, 0, this.length);
+    return new Uint8Array(this.view());
   }
 }
 

@@ -103,7 +103,7 @@ function readBlobHandle(from: ByteReader): BlobHandle {
   switch (from.u8()) {
     case INLINE:
       // A copy, so that a small state does not keep the whole `_metadata` in memory.
-      return { kind: 'inline', bytes: Uint8Array.prototype.slice.call(from.block()) };
+      return { kind: 'inline', bytes: new Uint8Array(from.block()) };
     case FILE: {
       const path = from.text();
       const length = from.varint();

@@ -35,18 +35,24 @@ export class KeyedSectionWriter implements KeyedStateOutput {
 
   /** A promise is the blob's back-pressure: the next section must wait for it. */
   section(section: KeyedSection): void | Promise<void> {
+    if (this.#isBusy) throw violation(section, 'came before the one before it was taken');
     this.#check(section);
     if (section.count === 0) return;
     const blob = (this.#blob ??= this.#options.createBlob());
-    const head = this.#headOf(section);
-    const headTaken = blob.write(head);
-    if (headTaken === undefined) return this.#waitFor(blob.write(section.rows));
-    return this.#waitFor(headTaken.then(() => blob.write(section.rows)));
+    // Stays so after a failure: what the blob then holds is not what the handle would say.
+    this.#isBusy = true;
+    const headTaken = blob.write(this.#headOf(section));
+    const taken = headTaken === undefined ? blob.write(section.rows) : headTaken.then(() => blob.write(section.rows));
+    if (taken !== undefined) return taken.then(() => this.#sectionTaken());
+    this.#sectionTaken();
   }
 
   /** Durable when settled; undefined if there was no row. */
   async finish(): Promise<KeyedStateHandle | undefined> {
     if (this.#blob === undefined) return undefined;
+    if (this.#isBusy) {
+      throw new WeirError('PROTOCOL_VIOLATION', 'keyed state was finished before its last section was taken.');
+    }
     const blob = await this.#blob.finish();
     return { range: this.#options.range, format: 'canonical', states: this.#states, groups: this.#groups, blob };
   }
@@ -59,13 +65,13 @@ export class KeyedSectionWriter implements KeyedStateOutput {
   #check(section: KeyedSection): void {
     const { first, last } = this.#options.range;
     const { keyGroup, state } = section;
-    if (this.#isBusy) throw violation(section, 'came before the one before it was taken');
     if (keyGroup < first || keyGroup > last) throw violation(section, `is outside of the range ${first} to ${last}`);
     const previous = this.#groups.at(-1)?.keyGroup ?? -1;
     if (keyGroup < previous) throw violation(section, `came after key group ${previous}`);
     const known = this.#states[this.#stateIds.get(state.name) ?? -1];
-    if (known !== undefined && !isSameState(known, state))
+    if (known !== undefined && !isSameState(known, state)) {
       throw violation(section, 'differs in kind or serializer from an earlier one');
+    }
   }
 
   /** Valid until the next section. */
@@ -88,26 +94,21 @@ export class KeyedSectionWriter implements KeyedStateOutput {
   #idOf(state: StateMeta): number {
     let id = this.#stateIds.get(state.name);
     if (id === undefined) {
-      id = this.#states.push(state) - 1;
+      const { name, kind, serializer } = state;
+      // Only what handles carry: the reference may be the serializer itself, with its functions.
+      id = this.#states.push({ name, kind, serializer: { id: serializer.id, version: serializer.version } }) - 1;
       this.#stateIds.set(state.name, id);
     }
     return id;
   }
 
-  #waitFor(taken: void | Promise<void>): void | Promise<void> {
-    if (taken === undefined) return;
-    this.#isBusy = true;
-    return taken.finally(() => {
-      this.#isBusy = false;
-    });
+  #sectionTaken(): void {
+    this.#isBusy = false;
   }
 }
 
 function isSameState(a: StateMeta, b: StateMeta): boolean {
-  return (
-    a === b ||
-    (a.kind === b.kind && a.serializer.id === b.serializer.id && a.serializer.version === b.serializer.version)
-  );
+  return a.kind === b.kind && a.serializer.id === b.serializer.id && a.serializer.version === b.serializer.version;
 }
 
 function violation(section: KeyedSection, fault: string): WeirError {

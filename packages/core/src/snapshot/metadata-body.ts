@@ -79,7 +79,7 @@ function readOperator(from: ByteReader): OperatorMetadata {
     status: readWord(from, STATUSES),
     enumerator: readOptional(from, () => ({
       serializer: readSerializerRef(from),
-      bytes: Uint8Array.prototype.slice.call(from.block()),
+      bytes: new Uint8Array(from.block()),
     })),
     subtasks: readList(from, () => readSubtask(from)),
   };

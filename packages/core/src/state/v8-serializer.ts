@@ -20,7 +20,7 @@ export const v8Serializer: Serializer = {
     out.block(cloned(value));
   },
   // From a copy: typed arrays come back as views of what they were read from, which may be a whole snapshot.
-  decode: (from) => deserialize(Uint8Array.prototype.slice.call(from.block())) as unknown,
+  decode: (from) => deserialize(new Uint8Array(from.block())) as unknown,
 };
 
 function cloned(value: unknown): Uint8Array {

@@ -64,7 +64,7 @@ export class JobRun {
       }
       await coordinator?.end('failed').catch((failure: unknown) => {
         this.#options.logger.error(
-          { job: this.#options.job, err: failure },
+          { err: failure },
           'closing the checkpoint coordinator of a failed job failed too',
         );
       });
@@ -86,7 +86,7 @@ export class JobRun {
     const decision = await coordinator.start(restoreFrom, cancel);
     if (decision.kind !== 'already-finished') return false;
     const message = `Job ${job} has already finished. Pass restoreFrom: 'none' to run it again from the beginning.`;
-    logger.warn({ job }, message);
+    logger.warn({}, message);
     emit({ kind: 'warning', message });
     return true;
   }
@@ -94,6 +94,8 @@ export class JobRun {
   async #runAttempts(): Promise<'finished' | 'cancelled'> {
     const { restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
     let memory = restart.initial();
+    // A failure is later than the restart before it, also where a timer fires early or a virtual clock stands still.
+    let earliest = 0;
     for (let restarts = 0; ; restarts++) {
       const outcome = await this.#runAttempt(restarts > 0);
       if (outcome.kind !== 'failed') return outcome.kind;
@@ -101,7 +103,8 @@ export class JobRun {
       const { error } = outcome;
       emit({ kind: 'failure', attempt: this.#lastAttempt, error });
       if (!isRecoverable(error)) throw error;
-      const [remembered, decision] = restart.decide(memory, error, { now: clock.monotonic(), random });
+      const now = Math.max(clock.monotonic(), earliest);
+      const [remembered, decision] = restart.decide(memory, error, { now, random });
       memory = remembered;
       if (!decision.restart) {
         if (restart.type === 'none') throw error;
@@ -117,6 +120,7 @@ export class JobRun {
         { job, err: error, restart: restarts + 1, delayMs: decision.delayMs },
         'the job failed and will be restarted',
       );
+      earliest = now + decision.delayMs + 1;
       await sleep(clock, decision.delayMs, cancel);
     }
   }
@@ -175,7 +179,7 @@ export class JobRun {
       } catch (error) {
         // A cancelled job without checkpoints publishes what it has when it closes: failing to do so is a failure of the job.
         if (outcome.kind === 'cancelled') throw error;
-        logger.warn({ job, attempt: attempt.attempt, err: error }, 'closing an attempt reported an error');
+        logger.warn({ attempt: attempt.attempt, err: error }, 'closing an attempt reported an error');
       }
     })();
     const timeout = new WeirError(

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { WeirError } from '../../src/errors.js';
+import { resolveCheckpointSettings, type CheckpointOptions } from '../../src/environment/checkpoint-settings.js';
+import { readConfiguration } from '../../src/environment/configuration.js';
+import type { Duration } from '../../src/environment/duration.js';
+
+const C = 'execution.checkpointing.';
+const NOTHING = readConfiguration({});
+
+function failure(interval: unknown, options?: unknown): WeirError {
+  try {
+    resolveCheckpointSettings({ interval: interval as Duration, options: options as CheckpointOptions }, NOTHING);
+  } catch (error) {
+    return error as WeirError;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('checkpoint settings', () => {
+  test('do not exist unless code or configuration turns checkpointing on', () => {
+    expect(resolveCheckpointSettings(undefined, NOTHING)).toBeUndefined();
+    expect(resolveCheckpointSettings(undefined, readConfiguration({ [`${C}timeout`]: '1 s' }))).toBeUndefined();
+  });
+
+  test('are the documented ones where nobody says otherwise', () => {
+    expect(resolveCheckpointSettings({ interval: '1s' }, NOTHING)).toEqual({
+      intervalMs: 1000,
+      mode: 'exactly-once',
+      timeoutMs: 600_000,
+      minPauseMs: 0,
+      maxConcurrent: 1,
+      tolerableFailures: 0,
+      retention: 'delete-on-cancellation',
+      numRetained: 1,
+      lockTimeoutMs: 10_000,
+      allowDuplicates: false,
+    });
+  });
+
+  test('have no interval if only manual and final checkpoints are wanted', () => {
+    expect(resolveCheckpointSettings({}, NOTHING)?.intervalMs).toBeUndefined();
+  });
+
+  test('come from the configuration alone', () => {
+    const configuration = readConfiguration({
+      [`${C}interval`]: '10 s',
+      [`${C}mode`]: 'AT_LEAST_ONCE',
+      [`${C}max-concurrent-checkpoints`]: 2,
+      [`${C}externalized-checkpoint-retention`]: 'NO_EXTERNALIZED_CHECKPOINTS',
+      'state.checkpoints.num-retained': 4,
+      'weir.checkpointing.lock-timeout': '3 s',
+      'weir.checkpointing.allow-duplicates': 'true',
+    });
+    expect(resolveCheckpointSettings(undefined, configuration)).toMatchObject({
+      intervalMs: 10_000,
+      mode: 'at-least-once',
+      maxConcurrent: 2,
+      retention: 'no-externalized',
+      numRetained: 4,
+      lockTimeoutMs: 3000,
+      allowDuplicates: true,
+    });
+  });
+
+  test('take code over configuration over default, setting by setting', () => {
+    const options = {
+      timeout: [`${C}timeout`, 600_000],
+      minPause: [`${C}min-pause`, 0],
+      numRetained: [`${C}num-retained`, 1],
+      tolerableFailures: [`${C}tolerable-failed-checkpoints`, 0],
+      lockTimeout: ['weir.checkpointing.lock-timeout', 10_000],
+    } as const;
+    const fields = {
+      timeout: 'timeoutMs',
+      minPause: 'minPauseMs',
+      numRetained: 'numRetained',
+      tolerableFailures: 'tolerableFailures',
+      lockTimeout: 'lockTimeoutMs',
+    } as const;
+    const value = fc.option(fc.integer({ min: 10, max: 1000 }), { nil: undefined });
+    fc.assert(
+      fc.property(
+        fc.record({ code: fc.record(mapOf(options, value)), file: fc.record(mapOf(options, value)) }),
+        ({ code, file }) => {
+          const names = Object.keys(options) as (keyof typeof options)[];
+          const configuration = readConfiguration(
+            Object.fromEntries(names.map((name) => [options[name][0], file[name]])),
+          );
+          const settings = resolveCheckpointSettings({ interval: 50, options: code }, configuration);
+          for (const name of names) expect(settings?.[fields[name]]).toBe(code[name] ?? file[name] ?? options[name][1]);
+        },
+      ),
+    );
+  });
+
+  test('may tolerate any number of failures', () => {
+    expect(
+      resolveCheckpointSettings({ interval: 10, options: { tolerableFailures: Infinity } }, NOTHING)?.tolerableFailures,
+    ).toBe(Infinity);
+  });
+
+  test('may outlast the longest timer of Node', () => {
+    expect(resolveCheckpointSettings({ interval: 10, options: { timeout: 2 ** 31 } }, NOTHING)?.timeoutMs).toBe(
+      2 ** 31,
+    );
+  });
+
+  test('read a bare number in text as milliseconds', () => {
+    expect(
+      resolveCheckpointSettings({ interval: '1000' as Duration, options: { timeout: '10 s' } }, NOTHING),
+    ).toMatchObject({
+      intervalMs: 1000,
+      timeoutMs: 10_000,
+    });
+  });
+
+  test.each([0, -1, 0.5, 9, NaN, Infinity, 365 * 86_400_000, 'soon', ''])('refuse an interval of %j', (interval) => {
+    expect(failure(interval)).toMatchObject({ code: 'CONFIG_INVALID', recoverable: false });
+    expect(failure(interval).message).toMatch(/^CONFIG_INVALID: interval must .*, but is /);
+  });
+
+  test.each([
+    ...[0, -1, 0.5, 9, NaN, Infinity, 'x', null].map((value) => ['timeout', value]),
+    ...[-1, 0.5, NaN, Infinity, 'x', null].map((value) => ['minPause', value]),
+    ...[0, -1, 0.5, NaN, Infinity, 'x', null].map((value) => ['maxConcurrent', value]),
+    ...[0, -1, 0.5, NaN, Infinity, 'x', null].map((value) => ['numRetained', value]),
+    ...[-1, 0.5, NaN, 'x', null].map((value) => ['tolerableFailures', value]),
+    ...['always', 1, null].map((value) => ['externalized', value]),
+    ...['often', null].map((value) => ['mode', value]),
+    ...[-1, NaN].map((value) => ['lockTimeout', value]),
+    ['allowDuplicates', 1],
+  ])('refuse %s = %j, naming the option', (option, value) => {
+    const error = failure(100, { [option as string]: value });
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toMatch(new RegExp(`^CONFIG_INVALID: ${String(option)} must .*, but is `));
+  });
+
+  test('refuse an option that there is not, naming the nearest', () => {
+    expect(failure(100, { minimumPause: 5 }).message).toContain(
+      'enableCheckpointing has no option minimumPause: did you mean minPause?',
+    );
+    expect(failure(100, { toString: 5 }).code).toBe('CONFIG_INVALID');
+  });
+
+  test('refuse a minimum pause together with more than one checkpoint at a time, wherever they come from', () => {
+    const both = failure(100, { minPause: 5, maxConcurrent: 2 });
+    expect(both.code).toBe('CONFIG_CONTRADICTION');
+    expect(both.message).toContain('minPause (5 ms) and maxConcurrent (2) exclude each other');
+    const configuration = readConfiguration({ [`${C}min-pause`]: 5 });
+    expect(() => resolveCheckpointSettings({ interval: 100, options: { maxConcurrent: 2 } }, configuration)).toThrow(
+      /CONFIG_CONTRADICTION/,
+    );
+    expect(
+      resolveCheckpointSettings({ interval: 100, options: { minPause: 0, maxConcurrent: 2 } }, configuration)
+        ?.maxConcurrent,
+    ).toBe(2);
+  });
+});
+
+function mapOf<N extends string, V>(names: Readonly<Record<N, unknown>>, value: V): Record<N, V> {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, value])) as Record<N, V>;
+}

@@ -47,7 +47,7 @@ export function encodeKey(key: Key, out: ByteWriter): void {
       out.u8(key < 0n ? KeyTag.negativeBigint : KeyTag.bigint);
       out.bytes(magnitude(key));
       return;
-    case 'object':
+    default:
       out.u8(KeyTag.tuple);
       for (const element of key) encodeKeyBlock(element, out);
   }

@@ -126,7 +126,7 @@ function decode(from: ByteReader): unknown {
     case Tag.packed:
       return packr.unpack(from.block());
     case Tag.withNegativeZeros: {
-      const value: object = packr.unpack(from.block());
+      const value = packr.unpack(from.block()) as object;
       putNegativeZeros(value, readNegativeZeros(from));
       return value;
     }

@@ -29,26 +29,25 @@ test('accepts every key', () => {
 const itself: unknown[] = ['a'];
 itself.push(itself);
 
-test.each(
-  [
-    [NaN, 'NaN'],
-    [undefined, 'undefined'],
-    [null, 'null'],
-    [{}, 'an object (Object)'],
-    [new Date(0), 'an object (Date)'],
-    [new Map(), 'an object (Map)'],
-    [new String('a'), 'an object (String)'],
-    [Symbol('a'), 'a symbol'],
-    [() => 1, 'a function'],
-    ['a\ud800', 'a string with a lone surrogate'],
-    ['\udc00a', 'a string with a lone surrogate'],
-    [['a', [1, NaN]], 'NaN inside an array'],
-    [['a', undefined], 'undefined inside an array'],
-    // eslint-disable-next-line no-sparse-arrays -- a hole is what is tested
-    [['a', , 'b'], 'undefined inside an array'],
-    [itself, 'an array nested deeper than 32 or within itself inside an array'],
-  ].map(([key, what]) => ({ key, what })),
-)('refuses $what and says who keyed by it', ({ key, what }) => {
+const REFUSED: [key: unknown, what: string][] = [
+  [NaN, 'NaN'],
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [{}, 'an object (Object)'],
+  [new Date(0), 'an object (Date)'],
+  [new Map(), 'an object (Map)'],
+  [new String('a'), 'an object (String)'],
+  [Symbol('a'), 'a symbol'],
+  [() => 1, 'a function'],
+  ['a\ud800', 'a string with a lone surrogate'],
+  ['\udc00a', 'a string with a lone surrogate'],
+  [['a', [1, NaN]], 'NaN inside an array'],
+  [['a', undefined], 'undefined inside an array'],
+  [['a', , 'b'], 'undefined inside an array'],
+  [itself, 'an array nested deeper than 32 or within itself inside an array'],
+];
+
+test.each(REFUSED.map(([key, what]) => ({ key, what })))('refuses $what and says who keyed by it', ({ key, what }) => {
   expect(refusalOf(key)).toContain(`KEY_INVALID: operator 'by-user' was given ${what} as a key`);
 });
 

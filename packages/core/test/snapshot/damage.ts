@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { isWeirError } from '../../src/errors.js';
+import { isWeirError, messageOf } from '../../src/errors.js';
 
 /** Reads every damaged form of `bytes` (each bit flipped, each truncation, something appended) and expects CHECKPOINT_UNREADABLE each time. */
 export function expectAllDamageIsNoticed(bytes: Uint8Array, read: (bytes: Uint8Array) => void, name: RegExp): void {
   const noticed = (damaged: Uint8Array, what: string): void => {
     const error = thrownBy(() => read(damaged));
     if (error === undefined) expect.fail(`${what} was not noticed`);
-    if (!isWeirError(error, 'CHECKPOINT_UNREADABLE')) expect.fail(`${what} gave ${String(error)}`);
+    if (!isWeirError(error, 'CHECKPOINT_UNREADABLE')) expect.fail(`${what} gave ${messageOf(error)}`);
     expect(error.message).toMatch(name);
     expect(error.recoverable).toBe(false);
   };

@@ -21,7 +21,7 @@ function section(keyGroup: number, state: StateMeta = TOTAL, rows = Uint8Array.o
 
 async function written(
   sections: readonly KeyedSection[],
-  watermark: number | undefined = undefined,
+  watermark?: number,
 ): Promise<{ handle: KeyedStateHandle | undefined; bytes: Uint8Array }> {
   const blob = new MemoryBlob();
   const writer = new KeyedSectionWriter({ range: ALL, watermark, createBlob: () => blob });

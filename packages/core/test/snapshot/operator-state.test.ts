@@ -64,7 +64,7 @@ describe('operator state', () => {
   });
 
   test('is read by a serializer that is a class', async () => {
-    const [handle, bytes] = await written([1, 2], new Doubling() as Serializer);
+    const [handle, bytes] = await written([1, 2], new Doubling());
     expect(readOperatorState(handle, bytes, new Doubling() as Serializer, WHAT)).toEqual([1, 2]);
   });
 

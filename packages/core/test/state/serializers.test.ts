@@ -6,6 +6,7 @@ import { isWeirError } from '../../src/errors.js';
 import { defaultSerializer } from '../../src/state/default-serializer.js';
 import { v8Serializer } from '../../src/state/v8-serializer.js';
 import { differenceOf } from './same-value.js';
+import { SURVIVORS, nested } from './survivors.js';
 import { anyGraph, anyPrimitive } from './values.js';
 
 function encoded(serializer: Serializer, value: unknown): Uint8Array {
@@ -32,12 +33,6 @@ function refusalOf(serializer: Serializer, value: unknown): string {
   return 'accepted';
 }
 
-function nested(depth: number): unknown {
-  let value: unknown = 'deep';
-  for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { value };
-  return value;
-}
-
 class Account {
   balance = 1;
 }
@@ -45,94 +40,10 @@ class Amounts extends Array<number> {}
 class Index extends Map<string, number> {}
 class Rejected extends Error {}
 
-const own = { x: 1 };
-const loop: Record<string, unknown> = { name: 'loop' };
-loop['self'] = loop;
-const ring: unknown[] = [1];
-ring.push({ ring });
-const family = new Map<unknown, unknown>([['own', own]]);
-family.set(own, new Set([family, own]));
 const errorLoop = new Error('loop');
 errorLoop.cause = { errorLoop };
+const own = { x: 1 };
 const bytes = new Uint8Array([1, 2, 3, 4]);
-
-/** Come back as they were, from both serializers. */
-const SURVIVORS: Record<string, unknown> = {
-  undefined: undefined,
-  null: null,
-  false: false,
-  true: true,
-  'the empty string': '',
-  'a string beyond ASCII': 'naïve 東京 😀\0',
-  'a long string': 'é'.repeat(100_000),
-  '0': 0,
-  '-0': -0,
-  NaN: NaN,
-  Infinity: Infinity,
-  '-Infinity': -Infinity,
-  'the smallest number': 5e-324,
-  'the largest safe integer': Number.MAX_SAFE_INTEGER,
-  'just above 32 bits': [2 ** 31, 2 ** 32, -(2 ** 31) - 1],
-  '0n': 0n,
-  'a bigint of 64 bits': [2n ** 63n, -(2n ** 63n), 2n ** 64n - 1n],
-  'a bigint beyond 64 bits': [2n ** 64n, -(2n ** 64n), 7n ** 500n, -(7n ** 500n)],
-  'undefined and null in fields': { a: undefined, b: null },
-  'undefined in an array': [undefined, null, undefined],
-  'the order of properties': { b: 1, a: 2, '10': 3, '9': 4 },
-  'names that objects have anyway': { constructor: 1, toString: 2, hasOwnProperty: 3, toJSON: 4, then: 5, '': 6 },
-  '-0 in every place': { a: -0, b: [0, -0, { c: -0 }], m: new Map([['z', -0]]), e: new Error('x', { cause: -0 }) },
-  'a Map': new Map<unknown, unknown>([
-    ['a', 1],
-    [2, undefined],
-    [NaN, null],
-    [{ k: 1 }, new Map()],
-  ]),
-  'a Set': new Set([1, 'a', { b: 2 }, new Set()]),
-  'a Date': new Date(1_700_000_000_123),
-  'a Date before 1970': new Date(-1),
-  'the last Date': new Date(8.64e15),
-  'a Date that is none': new Date(NaN),
-  'a RegExp': /a[/]b\s/dgimsuy,
-  'an Error': new Error('failed', { cause: new TypeError('why', { cause: { code: 1 } }) }),
-  'the errors of the language': [
-    new EvalError('a'),
-    new RangeError('b'),
-    new ReferenceError('c'),
-    new SyntaxError('d'),
-    new URIError(''),
-  ],
-  'an ArrayBuffer': new Uint8Array([1, 2, 3]).buffer,
-  'a DataView': new DataView(new ArrayBuffer(3)),
-  'a Buffer': Buffer.from('weir'),
-  'typed arrays': [
-    new Int8Array([-1]),
-    new Uint8Array([255]),
-    new Uint8ClampedArray([300]),
-    new Int16Array([-2]),
-    new Uint16Array([2]),
-    new Int32Array([-3]),
-    new Uint32Array([3]),
-    new Float32Array([1.5, -0, NaN]),
-    new Float64Array([0.1, -0, NaN]),
-    new BigInt64Array([-1n]),
-    new BigUint64Array([2n ** 64n - 1n]),
-  ],
-  'a view of a part of a buffer': new Uint16Array(new ArrayBuffer(8), 2, 2),
-  'views side by side in one buffer': [new Uint8Array(bytes.buffer, 0, 2), new Uint8Array(bytes.buffer, 2, 2)],
-  'the same view twice': [bytes, bytes],
-  'empty things': [{}, [], new Map(), new Set(), new Uint8Array(0), new ArrayBuffer(0)],
-  'a reference shared': [own, own, { own }],
-  'an object that contains itself': loop,
-  'an array that contains itself': ring,
-  'Map and Set that contain each other': family,
-  'a thousand objects of one shape': Array.from({ length: 1000 }, (_, i) => ({ id: i, tag: { a: i } })),
-  'a thousand objects of different shapes': Array.from({ length: 1000 }, (_, i) => ({
-    [`key${i}`]: i,
-    [`tag${i % 7}`]: 1,
-  })),
-  'an object of 70,000 properties': Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [`k${i}`, i])),
-  'what is nested 256 deep': nested(256),
-};
 
 /** Would not come back as they were. Each with what the refusal says of it. */
 const REFUSED: [name: string, value: unknown, says: string][] = [
@@ -235,7 +146,6 @@ const V8_ONLY: [name: string, value: unknown, says: string][] = [
   ['a lone surrogate', 'a\ud800', 'value is a string with a lone surrogate'],
   ['a lone surrogate inside', { a: ['\udc00'] }, 'value.a[0] is a string with a lone surrogate'],
   ['a lone surrogate in a name', { a: { '\ud800': 1 } }, 'value.a has a property whose name has a lone surrogate'],
-  // eslint-disable-next-line no-sparse-arrays -- a hole is what is tested
   ['a hole', { a: [1, , 3] }, 'value.a[1] is a hole in an array'],
   ['a property named __proto__', JSON.parse('{"a":{"__proto__":1}}'), 'value.a has a property named __proto__'],
   ['a property named __keys__', { __keys__: 1 }, 'value has a property named __keys__'],

@@ -20,9 +20,6 @@ export class ChannelEnds {
   hasData(channel: number): boolean {
     return !this.#withoutData.has(channel);
   }
-  hasEnded(channel: number): boolean {
-    return this.#ended.has(channel);
-  }
   get allEnded(): boolean {
     return this.#ended.size === this.#channels;
   }
@@ -38,6 +35,7 @@ export class ChannelEnds {
     return isLast && this.#isDataMarked ? { kind: 'end-of-data', drain: this.#drain } : undefined;
   }
 
+  /** Idempotent: a channel may complete after its marker. */
   endOfChannel(channel: number, isMarked: boolean): EndOfChannel | undefined {
     this.#isChannelMarked ||= isMarked;
     this.#ended.add(channel);

@@ -33,7 +33,6 @@ export class ChannelMerge<T> {
 
   /** Takes the next arrival of a channel. Throws BUFFER_OVERFLOW if the channel is blocked and the bound is reached. */
   take(channel: number, arrival: Arrival<T>): void {
-    if (this.#out.closed) return;
     if (isBlocked(this.#state, channel)) {
       if (!this.#held.hold(channel, arrival)) throw this.#overflow(channel);
       return;
@@ -62,7 +61,7 @@ export class ChannelMerge<T> {
         return;
       case 'end-of-channel':
       case 'completed':
-        if (!this.#ends.hasEnded(channel)) this.#endOfChannel(channel, arrival.kind === 'end-of-channel');
+        this.#endOfChannel(channel, arrival.kind === 'end-of-channel');
         return;
     }
   }
@@ -106,7 +105,7 @@ export class ChannelMerge<T> {
   /** Round by round, one element of each channel, so that none waits for all that another one has piled up. */
   #drain(): void {
     let isMoving = true;
-    while (isMoving && !this.#out.closed) {
+    while (isMoving) {
       isMoving = false;
       for (let channel = 0; channel < this.#channels; channel++) {
         if (isBlocked(this.#state, channel)) continue;

@@ -26,7 +26,7 @@ export class HeldElements<T> {
     if (this.#records + records > this.#bound) return false;
     this.#records += records;
     const queue = this.#queues[channel]!;
-    if (isTimeSignal(element)) dropOutdated(queue, this.#heads[channel]!, element.kind);
+    if (isTimeSignal(element)) dropOutdated(queue, element.kind);
     queue.push(element);
     return true;
   }
@@ -51,8 +51,8 @@ export class HeldElements<T> {
  * A watermark or idle flag outdates the one before it unless there was something else in between, so a channel that is blocked for long
  * never fills with them: between two other elements there is at most one of each.
  */
-function dropOutdated<T>(queue: Arrival<T>[], head: number, kind: 'watermark' | 'idle'): void {
-  for (let i = queue.length - 1; i >= head && isTimeSignal(queue[i]!); i--) {
+function dropOutdated<T>(queue: Arrival<T>[], kind: 'watermark' | 'idle'): void {
+  for (let i = queue.length - 1; i >= 0 && isTimeSignal(queue[i]!); i--) {
     if (queue[i]!.kind !== kind) continue;
     queue.splice(i, 1);
     return;

@@ -79,6 +79,14 @@ describe.each(['aligned', 'counting'] as const)('%s, when the coordinator aborts
   });
 });
 
+test('aborted checkpoints are forgotten once a newer one has begun, and at most 128 are remembered', () => {
+  let state = alignment('aligned', 1);
+  for (let id = 1; id <= 300; id++) [state] = step(state, { kind: 'abort', checkpointId: id }, 0);
+  expect(state.foretold).toEqual(Array.from({ length: 128 }, (_, i) => 173 + i));
+  [state] = step(state, { kind: 'barrier', channel: 0, barrier: barrier(298) }, 0);
+  expect(state.foretold).toEqual([299, 300]);
+});
+
 test('counting: an aborted newer checkpoint does not end an older one', () => {
   const t = new Trace('counting', 2).take('A(2) B(1,0) B(2,0) B(1,1)');
   expect(t.log).toEqual(['abort 2 BY_COORDINATOR', 'snapshot 1']);

@@ -83,10 +83,8 @@ describe('align', () => {
   });
 
   test('ends the data without draining if one channel stops without draining', () => {
-    const left = '    x---';
-    const right = '   --y-';
-    const expected = '--y-';
-    diagram([left, right], aligned, expected);
+    diagram(['x---', '--y-'], aligned, '--y-');
+    diagram(['--x-', 'y---'], aligned, '--y-');
   });
 
   test('marks an end if some channel did, and invents no marks', () => {
@@ -98,6 +96,13 @@ describe('align', () => {
     const left = '    u--w-u-|';
     const right = '   -v--w--|';
     const expected = '-u-vw--|';
+    diagram([left, right], aligned, expected);
+  });
+
+  test('takes no notice of a watermark that goes back', () => {
+    const left = '    u-v-u---';
+    const right = '   v----w--';
+    const expected = 'u-v-----';
     diagram([left, right], aligned, expected);
   });
 
@@ -113,6 +118,19 @@ describe('align', () => {
     const right = '   v--i---';
     const expected = 'u-vij--';
     diagram([left, right], aligned, expected);
+  });
+
+  test('is as far as the furthest channel once all are idle', () => {
+    const left = '    v-i---';
+    const right = '   u---i-';
+    const expected = 'u---(vi)';
+    diagram([left, right], aligned, expected);
+  });
+
+  test('keeps the watermark of an idle channel for when it is active again', () => {
+    const only = '    i-u-j---';
+    const expected = 'i---(ju)';
+    diagram([only], aligned, expected);
   });
 
   test('lets a channel that was idle catch up before its watermark counts', () => {

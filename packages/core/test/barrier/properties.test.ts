@@ -60,7 +60,7 @@ function countBefore(script: Script, out: readonly Element[], index: number): nu
   return script.channels.map((_, channel) => before.filter((tag) => tag.startsWith(`${channel}:`)).length);
 }
 
-const runs = { numRuns: 2_000 };
+const runs = { numRuns: 1_000 };
 
 describe('align', () => {
   const aligned = (script: Script) => run(script, (channels) => align(channels, { maxBlocked: 1_000 }));

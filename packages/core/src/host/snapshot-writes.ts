@@ -66,7 +66,8 @@ export class SnapshotWrites {
     timing: { readonly alignmentMs: number; readonly syncMs: number },
   ): Promise<void> {
     const { id: subtask, attempt, keyGroups, clock, report } = this.#options;
-    const signal = AbortSignal.any([aborted, this.#options.signal]);
+    // The attempt's own signal: nothing is reported any more once it has failed, also before this subtask is closed.
+    const isOver = (): boolean => aborted.aborted || this.#options.signal.aborted;
     const begun = clock.monotonic();
     try {
       const { snapshot, stateBytes } = await writeSnapshot({
@@ -74,9 +75,9 @@ export class SnapshotWrites {
         keyGroups,
         parts: captures,
         location,
-        slice: this.#slice(signal),
+        slice: this.#slice(aborted),
       });
-      if (signal.aborted) return;
+      if (isOver()) return;
       report({
         kind: 'ack',
         attempt,
@@ -88,7 +89,7 @@ export class SnapshotWrites {
         asyncMs: clock.monotonic() - begun,
       });
     } catch (error) {
-      if (signal.aborted) return;
+      if (isOver()) return;
       const reason = isIoFailure(error) ? 'IO_EXCEPTION' : 'CHECKPOINT_ASYNC_EXCEPTION';
       report({ kind: 'decline', attempt, subtask, checkpointId, reason, error });
     }

@@ -190,6 +190,8 @@ export class Subtask implements Runnable {
 
   #work(slice: Pick<Slice, 'isOver'>): boolean {
     for (;;) {
+      // What is left of a failed attempt must not reach a checkpoint: nothing moves any more.
+      if (this.#options.signal.aborted) return false;
       this.#readMailbox();
       if (!this.#opened || this.#closed || this.#step !== undefined || this.#flow.isWaiting) return false;
       if (this.#flow.isSuspended) {

@@ -1,0 +1,47 @@
+import { answer, argument } from '../child.js';
+import { startJob } from '../job.js';
+import { workload } from '../workload.js';
+
+/** `fill` leaves a checkpoint of all keys behind; `restore` says how long it takes until the job runs again, and until its first output. */
+export interface RestoreArgument {
+  readonly dir: string;
+  readonly keys: number;
+  readonly phase: 'fill' | 'restore';
+  readonly startedAt: number;
+}
+export interface RestoreResult {
+  readonly restoreMs: number;
+  readonly firstOutputMs: number;
+  readonly restoredCheckpoint: number | undefined;
+  readonly stateBytes: number;
+}
+
+const { dir, keys, phase, startedAt } = argument<RestoreArgument>();
+const records = phase === 'fill' ? distinct(keys) : workload('string', keys);
+let firstOutput: number | undefined;
+const begun = Date.now();
+const job = await startJob({
+  records,
+  checkpointsDir: dir,
+  checkpointEveryMs: 3_600_000,
+  onWrite: () => {
+    firstOutput ??= Date.now();
+  },
+});
+let restoredCheckpoint: number | undefined;
+let runningAt = 0;
+job.handle.events$.subscribe((event) => {
+  if (event.kind === 'attempt-started') {
+    restoredCheckpoint = event.restoredCheckpoint;
+    runningAt = event.at;
+  }
+});
+while (firstOutput === undefined || (phase === 'fill' && job.counts.read < keys)) await new Promise((resolve) => setTimeout(resolve, 1));
+const stateBytes = phase === 'fill' ? (await job.handle.triggerCheckpoint()).stateBytes : 0;
+// Ends as a crash would: the checkpoint stays.
+await job.handle[Symbol.asyncDispose]();
+answer({ restoreMs: runningAt - begun, firstOutputMs: firstOutput - startedAt, restoredCheckpoint, stateBytes } satisfies RestoreResult);
+
+function distinct(count: number): ReturnType<typeof workload> {
+  return Array.from({ length: 1 << Math.ceil(Math.log2(count)) }, (_, i) => ({ key: `key-${String(i % count).padStart(7, '0')}`, value: 1 }));
+}

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fsBackend } from '@weir/backend-fs';
+import { checkpointCoordinator } from '@weir/coordinator';
+import { createEnvironment, type CheckpointStats, type JobHandle } from '@weir/core';
+import { staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
+import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
+import { accept, project, type Input, type Total } from './workload.js';
+
+export interface BenchmarkJobOptions {
+  readonly records: readonly Input[];
+  /** Undefined: checkpointing is off. */
+  readonly checkpointEveryMs?: number | undefined;
+  readonly parallelism?: number | undefined;
+  /** Records per second; undefined: as fast as it goes. */
+  readonly rate?: number | undefined;
+  /** Records in all; undefined: until it is cancelled. */
+  readonly count?: number | undefined;
+  readonly checkpointsDir?: string | undefined;
+  readonly onWrite?: ((batch: readonly Total[]) => void | Promise<void>) | undefined;
+}
+
+export interface BenchmarkJob extends AsyncDisposable {
+  readonly handle: JobHandle;
+  /** Records that sources have handed out, and that have reached the sink. */
+  readonly counts: { read: number; written: number };
+  readonly checkpoints: CheckpointStats[];
+}
+
+/** map → filter → keyBy → stateful sum → sink, exactly-once, with checkpoints to the file system. */
+export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJob> {
+  const dir = options.checkpointsDir ?? mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  const counts = { read: 0, written: 0 };
+  const env = createEnvironment({
+    parallelism: options.parallelism,
+    plugins: [checkpointCoordinator(), fsBackend({ checkpointsDir: dir })],
+  });
+  if (options.checkpointEveryMs !== undefined) env.enableCheckpointing(options.checkpointEveryMs);
+  env
+    .from(repeated(options, counts), { uid: 'records' })
+    .pipe(
+      map(project),
+      filter(accept),
+      keyBy(({ key }) => key),
+      keyedProcess({
+        uid: 'total',
+        state: { total: valueState({ initial: () => 0 }) },
+        onRecord({ value }, { key, state }, emit: Emit<Total>) {
+          const total = state.total.value() + value;
+          state.total.update(total);
+          emit({ key, total });
+        },
+      }),
+    )
+    .to(counting(counts, options.onWrite), { uid: 'out' });
+  const handle = await env.start('benchmark');
+  const checkpoints: CheckpointStats[] = [];
+  handle.events$.subscribe((event) => {
+    if (event.kind === 'checkpoint-completed') checkpoints.push(event);
+  });
+  return {
+    handle,
+    counts,
+    checkpoints,
+    async [Symbol.asyncDispose]() {
+      await handle.cancel();
+      if (options.checkpointsDir === undefined) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function repeated(
+  { records, rate, count = Number.POSITIVE_INFINITY }: BenchmarkJobOptions,
+  counts: BenchmarkJob['counts'],
+): Source<Input, 'replayable', { readonly id: string }, number> {
+  const mask = records.length - 1;
+  return {
+    grade: 'replayable',
+    bounded: Number.isFinite(count),
+    enumerator: () => staticSplits([{ id: 'records' }]),
+    open: (_split, start = 0, { clock }) => {
+      let position = start;
+      const pace = rate === undefined ? undefined : paced(clock, rate);
+      const take = (max: number): readonly Input[] => {
+        const from = position & mask;
+        const batch = records.slice(from, Math.min(from + max, records.length, from + (count - position)));
+        position += batch.length;
+        counts.read += batch.length;
+        return batch;
+      };
+      return Promise.resolve({
+        poll(max: number) {
+          if (position >= count) return 'end';
+          if (pace === undefined) return take(max);
+          const due = pace.due(position);
+          return due > 0 ? take(Math.min(max, due)) : pace.next().then(() => take(Math.min(max, pace.due(position))));
+        },
+        position: () => position,
+        close: () => Promise.resolve(),
+      });
+    },
+  };
+}
+
+/** Lets `rate` records per second through, a little every millisecond. */
+function paced(clock: Clock, rate: number): { due(taken: number): number; next(): Promise<void> } {
+  const start = clock.monotonic();
+  return {
+    due: (taken) => Math.max(0, Math.floor(((clock.monotonic() - start) / 1000) * rate) - taken),
+    next: () =>
+      new Promise((resolve) => {
+        clock.timer(1, resolve);
+      }),
+  };
+}
+
+function counting(counts: BenchmarkJob['counts'], onWrite: BenchmarkJobOptions['onWrite']): Sink<Total, 'idempotent'> {
+  return {
+    grade: 'idempotent',
+    open: () => ({
+      write(batch) {
+        counts.written += batch.length;
+        return onWrite?.(batch);
+      },
+      close: () => undefined,
+    }),
+  };
+}

@@ -1,0 +1,37 @@
+import { inChild } from '../child.js';
+import type { SteadyArgument, SteadyResult } from '../child/steady.js';
+import { paired, withCheckpoints, type Figure } from '../figure.js';
+import type { Report } from '../report.js';
+import { median, round } from '../statistics.js';
+
+const PAIRS = 5;
+/** Uniform updates: about a third of what the job can do, so that both sides have the same load. */
+const RATE = 500_000;
+const MS = 12_000;
+
+/** What checkpoints of 1,000,000 keys add to the longest delay of the event loop, and to memory. */
+export async function steady(report: Report): Promise<void> {
+  const stalls: number[] = [];
+  const extraMemory: number[] = [];
+  const windows: SteadyResult[] = [];
+  const delays: { readonly with: number; readonly without: number }[] = [];
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const without = await measure(false);
+    const with_ = await measure(true);
+    windows.push(with_);
+    delays.push({ with: round(with_.longestDelayMs), without: round(without.longestDelayMs) });
+    stalls.push(with_.longestDelayMs - without.longestDelayMs);
+    extraMemory.push((with_.peakRssBytes - without.peakRssBytes) / with_.snapshotBytes);
+  }
+  const details = {
+    records_per_second: round(median(windows.map(({ recordsPerSecond }) => recordsPerSecond))),
+    snapshot_bytes: Math.round(median(windows.map(({ snapshotBytes }) => snapshotBytes))),
+  };
+  const figure = (values: readonly number[], rest: Omit<Figure, 'value'>): Figure => withCheckpoints(paired(values, rest), windows);
+  report.add('stall_ms_1m_keys', figure(stalls, { unit: 'ms', bar: { atMost: 10 }, details: { ...details, longest_delay_ms: delays } }));
+  report.add('snapshot_extra_memory_1m', figure(extraMemory, { unit: 'of the snapshot', bar: { atMost: 0.5 }, details }));
+}
+
+function measure(checkpoints: boolean): Promise<SteadyResult> {
+  return inChild<SteadyResult>('steady', { keys: 1_000_000, rate: RATE, checkpoints, ms: MS } satisfies SteadyArgument);
+}

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startJob, type BenchmarkJobOptions } from './job.js';
+
+/** What happened in a steady window of a running job. */
+export interface WindowResult {
+  readonly recordsPerSecond: number;
+  readonly checkpointsCompleted: number;
+  readonly bytesWritten: number;
+}
+
+/** Shortest window, and fewest checkpoints in it, for a figure with checkpoints to count. */
+export const WINDOW_MS = 10_000;
+export const FEWEST_CHECKPOINTS = 10;
+const CHECKPOINT_EVERY_MS = 1000;
+/** The tenth checkpoint of a window needs the time that the first one was late. */
+const SLACK_MS = 600;
+
+/** Runs the job until every key was seen, then measures it for one window. */
+export async function measureWindow(
+  options: Pick<BenchmarkJobOptions, 'records' | 'parallelism' | 'rate'>,
+  checkpoints: boolean,
+  ms: number = WINDOW_MS + SLACK_MS,
+): Promise<WindowResult> {
+  await using job = await startJob({ ...options, checkpointEveryMs: checkpoints ? CHECKPOINT_EVERY_MS : undefined });
+  while (job.counts.read < options.records.length * 1.5) await sleep(20);
+  const start = performance.now();
+  const readBefore = job.counts.read;
+  const completedBefore = job.checkpoints.length;
+  await sleep(ms);
+  const seconds = (performance.now() - start) / 1000;
+  const inWindow = job.checkpoints.slice(completedBefore);
+  return {
+    recordsPerSecond: (job.counts.read - readBefore) / seconds,
+    checkpointsCompleted: inWindow.length,
+    bytesWritten: inWindow.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
+  };
+}

@@ -6,14 +6,15 @@ export class BatchBuffer<T> {
   readonly #target: Subscriber<StreamElement<T>>;
   #records: T[] = [];
   #timestamps: number[] | undefined;
+  /** Batches sent so far: when it has changed, the flow may have too. */
+  sent = 0;
 
   constructor(target: Subscriber<StreamElement<T>>) {
     this.#target = target;
   }
 
   push(record: T): void {
-    this.#records.push(record);
-    if (this.#records.length >= BATCH_SIZE) this.flush();
+    if (this.#records.push(record) >= BATCH_SIZE) this.flush();
   }
 
   pushAt(record: T, timestamp: number | undefined): void {
@@ -30,6 +31,7 @@ export class BatchBuffer<T> {
     const timestamps = this.#timestamps;
     this.#records = [];
     this.#timestamps = undefined;
+    this.sent++;
     this.#target.next(timestamps === undefined ? { kind: 'batch', records } : { kind: 'batch', records, timestamps });
   }
 }

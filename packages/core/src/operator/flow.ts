@@ -3,7 +3,7 @@
  * if the answer is no, it suspends itself with the rest of its work, and the stage goes on with it before it takes any new input.
  */
 export interface Flow {
-  /** False: stop between two records and suspend. Cheap enough to be asked for every record. */
+  /** False: stop between two records and suspend. Looks at the clock: ask after each batch sent, and every few dozen records. */
   isOpen(): boolean;
   /** `resume` is called once the flow is open again; it may suspend again. */
   suspend(resume: () => void): void;

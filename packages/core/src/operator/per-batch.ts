@@ -4,6 +4,9 @@ import { BatchBuffer } from './batch-buffer.js';
 import type { OperatorContext } from './operator.js';
 import { operatorFailure } from './user-code.js';
 
+/** Between two questions whether the time slice is over. */
+const RECORDS_PER_LOOK = 64;
+
 /** An RxJS operator over elements that hands batches to `onBatch` and passes everything else on. What throws errors the output. */
 export function perBatch<A, B>(
   context: OperatorContext,
@@ -49,9 +52,14 @@ export function perRecord<A, B>(
       const run = (batch: RecordBatch<A>, from: number): void => {
         const { records, timestamps } = batch;
         try {
-          for (let i = from; i < records.length; i++) {
-            onRecord(records[i] as A, timestamps?.[i]);
-            if (!flow.isOpen() && i + 1 < records.length) {
+          let sent = output.sent;
+          const last = records.length - 1;
+          for (let i = from; i <= last; i++) {
+            onRecord(records[i] as A, timestamps === undefined ? undefined : timestamps[i]);
+            // The flow closes when a batch was sent, or when time is over: no need to ask for every record.
+            if (output.sent === sent && i % RECORDS_PER_LOOK !== 0) continue;
+            sent = output.sent;
+            if (i < last && !flow.isOpen()) {
               flow.suspend(() => {
                 run(batch, i + 1);
               });

@@ -1,9 +1,6 @@
 import type { Slice } from '../contracts/state-backend.js';
 import type { Flow } from '../operator/flow.js';
 
-/** Between two looks at the time slice; a look costs more than a record. */
-const ASKS_PER_LOOK = 64;
-
 /** The flow of one stage: closed while its output has no demand, while an operator waits or is suspended, and when its time slice is over. */
 export class StageFlow implements Flow {
   readonly #hasDemand: () => boolean;
@@ -11,7 +8,6 @@ export class StageFlow implements Flow {
   #slice: Pick<Slice, 'isOver'> | undefined;
   #suspended: (() => void)[] = [];
   #waits = new Set<Promise<void>>();
-  #asks = 0;
 
   /** `onSettled` is called after something waited for has settled. */
   constructor(hasDemand: () => boolean, onSettled: (failure: { readonly error: unknown } | undefined) => void) {
@@ -21,7 +17,7 @@ export class StageFlow implements Flow {
 
   isOpen(): boolean {
     if (this.#waits.size > 0 || this.#suspended.length > 0 || !this.#hasDemand()) return false;
-    return ++this.#asks % ASKS_PER_LOOK !== 0 || this.#slice === undefined || !this.#slice.isOver();
+    return this.#slice === undefined || !this.#slice.isOver();
   }
 
   suspend(resume: () => void): void {

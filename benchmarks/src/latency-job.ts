@@ -13,7 +13,10 @@ interface Stamped {
 }
 
 /** The benchmark job on records that carry the time at which the source handed them out. */
-export async function startLatencyJob(options: { readonly ratePerSecond: number; readonly checkpointEveryMs: number }): Promise<{
+export async function startLatencyJob(options: {
+  readonly ratePerSecond: number;
+  readonly checkpointEveryMs: number;
+}): Promise<{
   readonly latenciesMs: number[];
   completed(): number;
   stop(): Promise<void>;
@@ -75,7 +78,10 @@ function stamped(ratePerSecond: number): Source<Stamped, 'replayable', { readonl
             clock.timer(1, () => {
               const due = Math.floor(((clock.monotonic() - begun) / 1000) * ratePerSecond) - (position - start);
               const at = performance.now();
-              const batch = Array.from({ length: Math.max(0, due) }, (_, i) => ({ key: `key-${String((position + i) % 1000)}`, at }));
+              const batch = Array.from({ length: Math.max(0, due) }, (_, i) => ({
+                key: `key-${String((position + i) % 1000)}`,
+                at,
+              }));
               position += batch.length;
               resolve(batch);
             });

@@ -8,7 +8,16 @@ import { throughput } from './measure/throughput.js';
 import { warmUp } from './warm-up.js';
 import { Report } from './report.js';
 
-const MEASUREMENTS = { throughput, overhead: checkpointOverhead, parallel, steady, restore, 'start-up': startUp, latency, backpressure };
+const MEASUREMENTS = {
+  throughput,
+  overhead: checkpointOverhead,
+  parallel,
+  steady,
+  restore,
+  'start-up': startUp,
+  latency,
+  backpressure,
+};
 type Name = keyof typeof MEASUREMENTS;
 
 const args = process.argv.slice(2);
@@ -16,7 +25,9 @@ const asJson = args.includes('--json');
 const wanted = args.filter((arg) => arg !== '--json');
 const unknown = wanted.find((name) => !Object.hasOwn(MEASUREMENTS, name));
 if (unknown !== undefined) {
-  console.error(`There is no measurement "${unknown}". Choose from: ${Object.keys(MEASUREMENTS).join(', ')}; none: all of them.`);
+  console.error(
+    `There is no measurement "${unknown}". Choose from: ${Object.keys(MEASUREMENTS).join(', ')}; none: all of them.`,
+  );
   process.exit(2);
 }
 

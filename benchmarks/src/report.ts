@@ -16,7 +16,12 @@ export class Report {
     this.#figures[name] = figure;
     const { value, unit, bar, spread } = figure;
     const range = spread === undefined ? '' : `  (${String(spread[0])} to ${String(spread[1])})`;
-    const wanted = bar === undefined ? '' : 'atLeast' in bar ? `  at least ${String(bar.atLeast)}` : `  at most ${String(bar.atMost)}`;
+    const wanted =
+      bar === undefined
+        ? ''
+        : 'atLeast' in bar
+          ? `  at least ${String(bar.atLeast)}`
+          : `  at most ${String(bar.atMost)}`;
     const mark = bar === undefined ? ' ' : meets(figure) ? '✓' : '✗';
     this.#say(`${mark} ${name.padEnd(42)} ${String(value).padStart(10)} ${unit}${range}${wanted}`);
   }

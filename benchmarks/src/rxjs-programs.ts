@@ -27,12 +27,21 @@ export const rxjsGroupBy: Program = (records, ms) =>
       filter(accept),
       groupBy(({ key }) => key),
       mergeMap((group) =>
-        group.pipe(scan((sum: Total, { key, value }): Total => ({ key, total: sum.total + value }), { key: group.key, total: 0 })),
+        group.pipe(
+          scan((sum: Total, { key, value }): Total => ({ key, total: sum.total + value }), {
+            key: group.key,
+            total: 0,
+          }),
+        ),
       ),
     ),
   );
 
-function timed(records: readonly Input[], ms: number, program: (source: Observable<Input>) => Observable<Total>): number {
+function timed(
+  records: readonly Input[],
+  ms: number,
+  program: (source: Observable<Input>) => Observable<Total>,
+): number {
   const mask = records.length - 1;
   let position = 0;
   let checksum = 0;

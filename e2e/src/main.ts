@@ -1,1 +1,86 @@
-export {};
+import { parseArgs } from 'node:util';
+import { seeded } from './kill-plan.js';
+import { killRun, type KillRecord, type RunResult } from './kill-run.js';
+import { PHASES } from './phases.js';
+
+const LEAST_SHARE_PER_PHASE = 0.02;
+const LEAST_SHARE_AFTER_CHECKPOINT = 0.6;
+/** Below this many kills a share per phase says nothing. */
+const FEWEST_FOR_SHARES = 50;
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '100' }, seed: { type: 'string' } },
+});
+const kills = Number(values.kills);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
+  console.error('usage: npm run e2e -- --kills <count> [--seed <number>]');
+  process.exit(2);
+}
+
+const started = performance.now();
+console.log(`killing ${String(kills)} processes, seed ${String(seed)}`);
+const exactly = await killAll('exactly-once', kills, seed);
+const atLeast = await killAll('at-least-once', Math.max(1, Math.round(kills / 10)), seed + 1);
+histogram(exactly.kills);
+console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
+console.log(`e2e at-least-once: ${String(atLeast.kills.length)} kills, ${String(atLeast.lost)} lost`);
+
+const isSpread = isWellSpread(exactly.kills);
+console.log(
+  `e2e: ${String(exactly.kills.length)} kills, ${String(exactly.lost)} lost, ${String(exactly.duplicated)} duplicated`,
+);
+process.exitCode =
+  exactly.lost + exactly.duplicated + atLeast.lost === 0 && exactly.kills.length === kills && isSpread ? 0 : 1;
+
+/** Job after job, two at a time, over parallelism 1, 2 and 4, until exactly `count` processes were killed. */
+async function killAll(mode: 'exactly-once' | 'at-least-once', count: number, seedOfMode: number): Promise<RunResult> {
+  const all: KillRecord[] = [];
+  let lost = 0;
+  let duplicated = 0;
+  let reserved = 0;
+  let run = 0;
+  const lane = async (): Promise<void> => {
+    while (reserved < count) {
+      const atMost = Math.min(20, count - reserved);
+      reserved += atMost;
+      const number = run++;
+      const parallelism = [1, 2, 4][number % 3]!;
+      const result = await killRun({ mode, parallelism }, atMost, seeded(seedOfMode * 1_000_003 + number));
+      // A job that finished before it was killed that often gives back what is left.
+      reserved -= atMost - result.kills.length;
+      all.push(...result.kills);
+      lost += result.lost;
+      duplicated += result.duplicated;
+      console.log(
+        `${mode} job ${String(number + 1)} (parallelism ${String(parallelism)}): ${String(result.kills.length)} kills, ` +
+          `${String(result.lost)} lost, ${String(result.duplicated)} duplicated; ${String(all.length)} of ${String(count)}`,
+      );
+    }
+  };
+  await Promise.all([lane(), lane()]);
+  return { kills: all, lost, duplicated };
+}
+
+function histogram(records: readonly KillRecord[]): void {
+  for (const phase of PHASES) {
+    const count = records.filter((record) => record.phase === phase).length;
+    const share = count / records.length;
+    console.log(
+      `  ${phase.padEnd(8)} ${String(count).padStart(5)} ${(share * 100).toFixed(1).padStart(5)} %  ${'▇'.repeat(Math.round(share * 60))}`,
+    );
+  }
+  const after = records.filter(({ isAfterCheckpoint }) => isAfterCheckpoint).length;
+  console.log(`  ${((after / records.length) * 100).toFixed(0)} % after a completed checkpoint`);
+}
+
+function isWellSpread(records: readonly KillRecord[]): boolean {
+  if (records.length < FEWEST_FOR_SHARES) return true;
+  const share = (matches: (record: KillRecord) => boolean): number => records.filter(matches).length / records.length;
+  const rare = PHASES.filter((name) => share(({ phase }) => phase === name) < LEAST_SHARE_PER_PHASE);
+  if (rare.length > 0) console.log(`fewer than 2 % of the kills were in: ${rare.join(', ')}`);
+  const after = share(({ isAfterCheckpoint }) => isAfterCheckpoint);
+  if (after < LEAST_SHARE_AFTER_CHECKPOINT)
+    console.log('fewer than 60 % of the kills came after a completed checkpoint');
+  return rare.length === 0 && after >= LEAST_SHARE_AFTER_CHECKPOINT;
+}

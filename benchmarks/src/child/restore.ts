@@ -36,12 +36,21 @@ job.handle.events$.subscribe((event) => {
     runningAt = event.at;
   }
 });
-while (firstOutput === undefined || (phase === 'fill' && job.counts.read < keys)) await new Promise((resolve) => setTimeout(resolve, 1));
+while (firstOutput === undefined || (phase === 'fill' && job.counts.read < keys))
+  await new Promise((resolve) => setTimeout(resolve, 1));
 const stateBytes = phase === 'fill' ? (await job.handle.triggerCheckpoint()).stateBytes : 0;
 // Ends as a crash would: the checkpoint stays.
 await job.handle[Symbol.asyncDispose]();
-answer({ restoreMs: runningAt - begun, firstOutputMs: firstOutput - startedAt, restoredCheckpoint, stateBytes } satisfies RestoreResult);
+answer({
+  restoreMs: runningAt - begun,
+  firstOutputMs: firstOutput - startedAt,
+  restoredCheckpoint,
+  stateBytes,
+} satisfies RestoreResult);
 
 function distinct(count: number): ReturnType<typeof workload> {
-  return Array.from({ length: 1 << Math.ceil(Math.log2(count)) }, (_, i) => ({ key: `key-${String(i % count).padStart(7, '0')}`, value: 1 }));
+  return Array.from({ length: 1 << Math.ceil(Math.log2(count)) }, (_, i) => ({
+    key: `key-${String(i % count).padStart(7, '0')}`,
+    value: 1,
+  }));
 }

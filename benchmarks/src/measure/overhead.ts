@@ -17,5 +17,8 @@ export async function checkpointOverhead(report: Report): Promise<void> {
     windows.push(with_);
     overheads.push(1 - with_.recordsPerSecond / without.recordsPerSecond);
   }
-  report.add('checkpoint_overhead', withCheckpoints(paired(overheads, { unit: 'share', bar: { atMost: 0.05 } }), windows));
+  report.add(
+    'checkpoint_overhead',
+    withCheckpoints(paired(overheads, { unit: 'share', bar: { atMost: 0.05 } }), windows),
+  );
 }

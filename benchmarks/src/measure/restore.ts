@@ -22,7 +22,10 @@ export async function restore(report: Report): Promise<void> {
       if (result.restoredCheckpoint === undefined) throw new Error('the job did not restore anything');
       seconds.push(result.restoreMs / 1000);
     }
-    report.add('restore_s_1m_keys', paired(seconds, { unit: 's', bar: { atMost: 2 }, details: { snapshot_bytes: stateBytes } }));
+    report.add(
+      'restore_s_1m_keys',
+      paired(seconds, { unit: 's', bar: { atMost: 2 }, details: { snapshot_bytes: stateBytes } }),
+    );
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

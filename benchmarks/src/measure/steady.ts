@@ -27,9 +27,16 @@ export async function steady(report: Report): Promise<void> {
     records_per_second: round(median(windows.map(({ recordsPerSecond }) => recordsPerSecond))),
     snapshot_bytes: Math.round(median(windows.map(({ snapshotBytes }) => snapshotBytes))),
   };
-  const figure = (values: readonly number[], rest: Omit<Figure, 'value'>): Figure => withCheckpoints(paired(values, rest), windows);
-  report.add('stall_ms_1m_keys', figure(stalls, { unit: 'ms', bar: { atMost: 10 }, details: { ...details, longest_delay_ms: delays } }));
-  report.add('snapshot_extra_memory_1m', figure(extraMemory, { unit: 'of the snapshot', bar: { atMost: 0.5 }, details }));
+  const figure = (values: readonly number[], rest: Omit<Figure, 'value'>): Figure =>
+    withCheckpoints(paired(values, rest), windows);
+  report.add(
+    'stall_ms_1m_keys',
+    figure(stalls, { unit: 'ms', bar: { atMost: 10 }, details: { ...details, longest_delay_ms: delays } }),
+  );
+  report.add(
+    'snapshot_extra_memory_1m',
+    figure(extraMemory, { unit: 'of the snapshot', bar: { atMost: 0.5 }, details }),
+  );
 }
 
 function measure(checkpoints: boolean): Promise<SteadyResult> {

@@ -11,7 +11,11 @@ const RXJS_MS = 3000;
 /** weir with exactly-once checkpoints every second to the file system, over the same job in plain RxJS. */
 export async function throughput(report: Report): Promise<void> {
   for (const kind of ['string', 'number'] as const) {
-    for (const [name, keys] of [['1k', 1_000], ['100k', 100_000]] as const) await compare(report, kind, name, keys);
+    for (const [name, keys] of [
+      ['1k', 1_000],
+      ['100k', 100_000],
+    ] as const)
+      await compare(report, kind, name, keys);
   }
 }
 
@@ -31,7 +35,10 @@ async function compare(report: Report, kind: KeyKind, name: string, keys: number
   const suffix = kind === 'string' ? name : `${name}_number_keys`;
   const details = { records_per_second: round(median(windows.map((window) => window.recordsPerSecond))) };
   const figure = (ratios: readonly number[], atLeast: number): Figure =>
-    withCheckpoints(paired(ratios, { unit: 'ratio', details, bar: kind === 'string' ? { atLeast } : undefined }), windows);
+    withCheckpoints(
+      paired(ratios, { unit: 'ratio', details, bar: kind === 'string' ? { atLeast } : undefined }),
+      windows,
+    );
   report.add(`throughput_vs_rxjs_map_${suffix}`, figure(overMap, 1));
   report.add(`throughput_vs_rxjs_groupby_${suffix}`, figure(overGroupBy, 3));
 }

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { createFsStorage } from '@weir/backend-fs';
+import { createMemoryStateBackend } from '@weir/backend-memory';
+import { fileSink, fileSource, jsonLines } from '@weir/connectors/file';
+import { checkpointCoordinator } from '@weir/coordinator';
+import { CheckpointStorageRole, createEnvironment, StateBackendRole, type JobHandle, type Plugin } from '@weir/core';
+import type { Source, SourceSplit } from '@weir/core/contracts';
+import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
+import { observedBackend, observedSink, observedStorage } from './observed.js';
+import { PhaseTeller, type Target } from './phases.js';
+
+export interface InputRecord {
+  readonly id: number;
+  readonly key: string;
+}
+/** `count`: the how-manieth record of its key this is. Every id once and every count of a key once: nothing lost, nothing twice. */
+export interface OutputRecord extends InputRecord {
+  readonly count: number;
+}
+
+export interface KillJobOptions {
+  readonly dir: string;
+  readonly parallelism: number;
+  readonly mode: 'exactly-once' | 'at-least-once';
+  readonly target: Target;
+}
+
+/** File → keyed state → file, slow enough to be killed in the middle, every step of its checkpoints announced. */
+export async function startKillJob({ dir, parallelism, mode, target }: KillJobOptions): Promise<JobHandle> {
+  const phases = new PhaseTeller(target);
+  const plugins: Plugin = {
+    name: 'observed',
+    install(binder) {
+      binder.provide(StateBackendRole, 'memory', () => observedBackend(createMemoryStateBackend(), phases));
+      binder.provide(CheckpointStorageRole, 'fs', () =>
+        observedStorage(createFsStorage({ checkpointsDir: join(dir, 'state'), inlineThreshold: 64 }), phases),
+      );
+    },
+  };
+  const env = createEnvironment({ parallelism, plugins: [checkpointCoordinator(), plugins] });
+  env.enableCheckpointing('15ms', { mode, tolerableFailures: Number.POSITIVE_INFINITY });
+  env
+    .from(unhurried(fileSource({ path: join(dir, 'in'), format: jsonLines<InputRecord>() })), { uid: 'in' })
+    .pipe(
+      map(({ id, key }) => ({ id, key })),
+      filter(({ id }) => id >= 0),
+      keyBy(({ key }) => key),
+      keyedProcess({
+        uid: 'count',
+        state: { count: valueState({ initial: () => 0 }) },
+        onRecord({ id }, { key, state: { count } }, emit: Emit<OutputRecord>) {
+          count.update(count.value() + 1);
+          emit({ id, key, count: count.value() });
+        },
+      }),
+    )
+    .to(observedSink(fileSink({ dir: join(dir, 'out'), format: jsonLines<OutputRecord>() }), phases), { uid: 'out' });
+  const job = await env.start('kill-job');
+  job.status$.subscribe((status) => {
+    if (status === 'restoring') phases.base('restore');
+    else if (status === 'running') phases.base('run');
+    else if (status === 'finishing') phases.base('finish');
+  });
+  job.events$.subscribe((event) => {
+    if (event.kind === 'checkpoint-completed') phases.say('checkpoint');
+  });
+  return job;
+}
+
+/** The same source, a few records at a time. */
+function unhurried<T, Split extends SourceSplit, Position>(
+  source: Source<T, 'replayable', Split, Position>,
+): Source<T, 'replayable', Split, Position> {
+  return {
+    ...source,
+    async open(split, position, context) {
+      const reader = await source.open(split, position, context);
+      const poll = async (max: number): Promise<readonly T[] | 'end'> => {
+        await new Promise<void>((resolve) => {
+          context.clock.timer(1, resolve);
+        });
+        return reader.poll(Math.min(max, 20));
+      };
+      return { poll, position: () => reader.position(), close: () => reader.close() };
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { PHASES, type Phase, type Target } from './phases.js';
+
+export type Random = () => number;
+
+/** mulberry32: the same numbers for the same seed. */
+export function seeded(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface Kill {
+  readonly target: Target;
+  readonly delayMs: number;
+  readonly patienceMs: number;
+}
+
+/** How often each phase is aimed at; `run` also gets every kill that misses. */
+const WEIGHTS: Readonly<Record<Phase, number>> = {
+  start: 1,
+  restore: 2,
+  run: 4,
+  capture: 2,
+  write: 2,
+  publish: 2,
+  commit: 2,
+  finish: 3,
+};
+
+/** The next kill. One in five comes in quick succession: in the very first moments of the process after the one before. */
+export function nextKill(random: Random, isFresh: boolean): Kill {
+  const isQuick = random() < 0.2;
+  const phase = isQuick ? (isFresh || random() < 0.5 ? 'start' : 'restore') : pick(random);
+  const often = phase === 'start' || phase === 'restore' || phase === 'finish';
+  const nth = often ? 1 : 1 + Math.floor(random() * 6);
+  const delayMs = phase === 'run' || phase === 'start' ? random() * 120 : random() * 4;
+  return { target: { phase, nth, lingerMs: phase === 'run' || phase === 'start' ? 0 : 8 }, delayMs, patienceMs: 4000 };
+}
+
+function pick(random: Random): Phase {
+  let rest = random() * PHASES.reduce((sum, phase) => sum + WEIGHTS[phase], 0);
+  for (const phase of PHASES) {
+    rest -= WEIGHTS[phase];
+    if (rest < 0) return phase;
+  }
+  return 'run';
+}

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { KillJobOptions } from './kill-job.js';
+import type { Phase, Signal, Target } from './phases.js';
+
+export type Outcome =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'killed'; readonly phase: Phase; readonly checkpoints: number }
+  | { readonly kind: 'failed'; readonly code: number | null; readonly stderr: string };
+
+const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
+
+/** Starts a process of the job and kills it `delayMs` after it reached the target, or after `patienceMs` wherever it is. */
+export function runOnce(
+  options: Omit<KillJobOptions, 'target'>,
+  kill: { readonly target: Target; readonly delayMs: number; readonly patienceMs: number } | undefined,
+): Promise<Outcome> {
+  const target = kill?.target ?? { phase: 'start', nth: 0, lingerMs: 0 };
+  const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...options, target } satisfies KillJobOptions)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  let phase: Phase = 'start';
+  let checkpoints = 0;
+  let occurrences = 0;
+  let stderr = '';
+  let isKilled = false;
+  const killIn = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      isKilled = child.kill('SIGKILL');
+    }, ms);
+  const patience = kill === undefined ? undefined : killIn(kill.patienceMs);
+
+  const hear = (signal: Signal): void => {
+    if (signal === 'checkpoint') {
+      checkpoints++;
+      return;
+    }
+    phase = signal;
+    if (kill !== undefined && signal === target.phase && ++occurrences === target.nth) killIn(kill.delayMs);
+  };
+  let rest = '';
+  child.stdio[3]?.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) hear(line as Signal);
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => {
+      clearTimeout(patience);
+      if (isKilled && signal === 'SIGKILL') resolve({ kind: 'killed', phase, checkpoints });
+      else if (code === 0) resolve({ kind: 'finished' });
+      else resolve({ kind: 'failed', code, stderr });
+    });
+  });
+}

@@ -42,7 +42,7 @@ describe('a list of plugins', () => {
     expect(flattenPlugins([named('a'), named('a')])).toHaveLength(2);
   });
 
-  test.each([
+  test.each<unknown>([
     undefined,
     null,
     5,

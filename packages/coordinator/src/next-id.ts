@@ -2,7 +2,7 @@ import type { CheckpointId } from '@weir/core/contracts';
 
 /**
  * The id of the next checkpoint: above the restored one, above everything in the directory (complete or not, of whatever lineage), and above
- * every checkpoint that a restored committable was made for. No two checkpoints of a job ever share an id, nor do their committables.
+ * every checkpoint that a restored committable was made for. Only an id of which nothing is left can come again, in a later attempt.
  */
 export function nextCheckpointId(seen: {
   readonly restored: CheckpointId | undefined;

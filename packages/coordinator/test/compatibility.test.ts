@@ -1,0 +1,103 @@
+import type { CheckpointMetadata, OperatorMetadata, PlanDescription } from '@weir/core/contracts';
+import { describe, expect, test } from 'vitest';
+import { assignState } from '../src/compatibility.js';
+import { metadataOf, planOf } from './plan.js';
+
+const STORED = metadataOf({ checkpointId: 4 });
+
+function withOperator(uid: string, change: Partial<OperatorMetadata>): CheckpointMetadata {
+  return { ...STORED, operators: STORED.operators.map((o) => (o.uid === uid ? { ...o, ...change } : o)) };
+}
+const serializer = { id: 'test', version: 1 };
+
+test('gives each subtask what the subtask of the same operator and index had stored', () => {
+  const { subtasks, enumerators } = assignState(planOf(), STORED);
+  expect([...subtasks.keys()]).toEqual(['numbers#0', 'out#0']);
+  expect(subtasks.get('numbers#0')).toMatchObject([{ uid: 'numbers', operator: [{ name: 'position' }] }]);
+  expect(subtasks.get('out#0')).toMatchObject([{ uid: 'out', committables: { newest: 4 } }]);
+  expect(enumerators.size).toBe(0);
+});
+
+test('gives the enumerator its state back', () => {
+  const enumerator = { serializer, bytes: Uint8Array.of(1) };
+  const { enumerators } = assignState(planOf(), withOperator('numbers', { enumerator }));
+  expect(enumerators.get('numbers')).toEqual({ uid: 'numbers', ...enumerator });
+});
+
+test('operators find their state by uid, also when they are chained differently now', () => {
+  const plan: PlanDescription = {
+    graphHash: 'other',
+    stages: [{ ...planOf().stages[0]!, id: 'numbers', operators: planOf().stages.flatMap((s) => s.operators) }],
+  };
+  expect(
+    assignState(plan, STORED)
+      .subtasks.get('numbers#0')
+      ?.map((o) => o.uid),
+  ).toEqual(['numbers', 'out']);
+});
+
+test('an operator that is new starts empty', () => {
+  const plan = planOf();
+  const extra = { ...plan.stages[1]!, id: 'totals', operators: [{ uid: 'totals', name: 'totals', isStateful: true }] };
+  const { subtasks } = assignState({ ...plan, stages: [...plan.stages, extra] }, STORED);
+  expect(subtasks.has('totals#0')).toBe(false);
+});
+
+test('an operator without state may change or go', () => {
+  const stored = withOperator('numbers', { subtasks: [], parallelism: 9 });
+  expect(() => assignState(planOf(), stored)).not.toThrow();
+  expect(() => assignState({ ...planOf(), stages: planOf().stages.slice(1) }, stored)).not.toThrow();
+});
+
+describe('a checkpoint that does not fit is refused, naming the operator:', () => {
+  const source = planOf().stages[0]!;
+  const sink = planOf().stages[1]!;
+  test.each<[string, PlanDescription, CheckpointMetadata, RegExp]>([
+    [
+      'another parallelism',
+      planOf({ parallelism: 2 }),
+      STORED,
+      /operator numbers ran with parallelism 1 and now has 2.*operator out/,
+    ],
+    [
+      'another maximum parallelism',
+      planOf({ maxParallelism: 256 }),
+      STORED,
+      /operator out ran with maximum parallelism 128 and now has 256/,
+    ],
+    [
+      'state that no operator claims',
+      { ...planOf(), stages: [source] },
+      STORED,
+      /operator out has state in it, and the job has no such operator/,
+    ],
+    [
+      'a source that became something else',
+      { ...planOf(), stages: [{ ...source, isSource: false }, sink] },
+      withOperator('numbers', { enumerator: { serializer, bytes: new Uint8Array() } }),
+      /operator numbers was a source/,
+    ],
+    [
+      'a sink with pending output that became something else',
+      planOf({ sinkGrade: undefined }),
+      STORED,
+      /operator out was a sink with output to commit/,
+    ],
+    [
+      'an operator that forgot its state',
+      { ...planOf(), stages: [source, { ...sink, operators: [{ uid: 'out', name: 'out', isStateful: false }] }] },
+      withOperator('out', { subtasks: [{ index: 0, keyed: [], operator: [], committables: undefined }] }),
+      /operator out has state in it and no longer keeps any/,
+    ],
+  ])('%s', (_title, plan, metadata, message) => {
+    let thrown: unknown;
+    try {
+      assignState(plan, metadata);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code: 'CHECKPOINT_INCOMPATIBLE', recoverable: false });
+    expect((thrown as Error).message).toMatch(message);
+    expect((thrown as Error).message).toContain('Checkpoint 4 does not fit job orders');
+  });
+});

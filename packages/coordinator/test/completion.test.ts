@@ -1,0 +1,355 @@
+import { WeirError, decodeMetadata } from '@weir/core/contracts';
+import { describe, expect, test } from 'vitest';
+import { Process, deferred, historyOn, stateOf } from './harness.js';
+import { Disk } from './disk.js';
+import { OUT, SOURCE } from './plan.js';
+
+describe('the completion order', () => {
+  test('verify, publish, subtasks told and committed, older files removed; the caller waits only for durability', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    p.storage.steps.length = 0;
+    gateway.log.length = 0;
+    p.storage.intercept = (step, when) => {
+      if (when === 'after') gateway.log.push(step);
+    };
+    const commits = deferred();
+    gateway.commit = async () => {
+      await commits.promise;
+      gateway.log.push('committed');
+    };
+    const asked = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await asked;
+    await p.clock.settle();
+    expect(p.told('committed')).toHaveLength(1);
+    commits.resolve();
+    await p.clock.settle();
+    expect(gateway.log).toEqual([
+      'create 2',
+      'enumerators 2',
+      'trigger 2',
+      'verify',
+      'publish 2',
+      'completed 2',
+      'committed',
+      'verify',
+      'delete 1',
+    ]);
+    expect(p.told('committed')).toEqual([
+      { kind: 'committed', checkpointId: 1, committables: 1 },
+      { kind: 'committed', checkpointId: 2, committables: 1 },
+    ]);
+  });
+
+  test('the next checkpoint may start, and complete, while commits of the last are under way; subtasks are told in order', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    const commits = deferred();
+    gateway.commit = () => commits.promise;
+    for (const id of [1, 2]) {
+      const asked = p.coordinator.triggerCheckpoint();
+      await p.clock.settle();
+      gateway.ackAll(id);
+      await asked;
+    }
+    expect(gateway.log.filter((entry) => entry.startsWith('completed'))).toEqual(['completed 1', 'completed 2']);
+    expect(p.told('committed')).toEqual([]);
+    expect(p.disk.complete).toEqual([1, 2]);
+    commits.resolve();
+    await p.clock.settle();
+    expect(p.disk.complete).toEqual([2]);
+  });
+
+  test('older pending checkpoints are given up before subtasks hear of the newer one', async () => {
+    const p = new Process({ settings: { maxConcurrent: 2 } });
+    const gateway = await p.launch();
+    const first = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow('CHECKPOINT_SUBSUMED');
+    const second = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await second;
+    await first;
+    expect(gateway.log.slice(-2)).toEqual(['aborted 1 after 2', 'completed 2']);
+    expect(p.disk.complete).toEqual([2]);
+    await p.clock.settle();
+    expect(p.disk.incomplete).toEqual([]);
+  });
+
+  test('checkpoints complete in the order of their ids, also when the storage is slow', async () => {
+    const p = new Process({ settings: { maxConcurrent: 3, numRetained: 3 } });
+    const gateway = await p.launch();
+    const publishing = deferred();
+    p.storage.intercept = (step, when) => (step === 'publish 2' && when === 'before' ? publishing.promise : undefined);
+    const asked = [1, 2, 3].map(() => p.coordinator.triggerCheckpoint());
+    asked[0]?.catch(() => undefined);
+    await p.clock.settle();
+    gateway.ackAll(2);
+    gateway.ackAll(1);
+    gateway.ackAll(3);
+    await p.clock.settle();
+    publishing.resolve();
+    await Promise.all(asked.slice(1));
+    expect(p.told('checkpoint-completed').map((c) => c.checkpointId)).toEqual([2, 3]);
+    // Fully acknowledged behind 2, it had nothing left to add when 2 was complete.
+    await expect(asked[0]).rejects.toThrow('CHECKPOINT_SUBSUMED');
+  });
+
+  test('the metadata names every part, what was restored, and who wrote it', async () => {
+    const disk = new Disk();
+    await historyOn(disk, 1);
+    const p = new Process({ disk });
+    const gateway = await p.launch();
+    const bytes = Uint8Array.of(7);
+    gateway.enumerate = async () => [{ uid: 'numbers', serializer: { id: 's', version: 1 }, bytes }];
+    await p.checkpoint(gateway);
+    const metadata = decodeMetadata(disk.folders.get(2)?.metadata ?? new Uint8Array(), 'chk-2');
+    expect(metadata).toMatchObject({
+      job: 'orders',
+      lineage: p.decision?.lineage,
+      attempt: 2,
+      checkpointId: 2,
+      kind: 'checkpoint',
+      restoredFrom: { checkpointId: 1, pointer: 'disk/chk-1' },
+      selfContained: true,
+      graphHash: 'hash',
+      operators: [
+        { uid: 'numbers', parallelism: 1, maxParallelism: 128, enumerator: { bytes }, subtasks: [{ index: 0 }] },
+        { uid: 'out', enumerator: undefined, subtasks: [{ index: 0, committables: { newest: 2 } }] },
+      ],
+    });
+    expect(metadata.nodeVersion).toBe(process.versions.node);
+  });
+
+  test('state of an operator outside the plan fails the checkpoint instead of being lost', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow(/FINALIZE_CHECKPOINT_FAILURE.*ghost/);
+    await p.clock.settle();
+    gateway.ack(1, SOURCE);
+    const snapshot = { subtask: OUT, operators: [{ uid: 'ghost', keyed: [], operator: [] }] };
+    p.coordinator.receive(gateway.ackOf(1, OUT, { snapshot }));
+    await asked;
+  });
+});
+
+describe('when publishing fails', () => {
+  test('testExceptionInStoringCompletedCheckpointIsReportedToFailureManager: it is counted, told, and its files go', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    p.storage.intercept = (step, when) => {
+      if (step === 'publish 1' && when === 'before') throw new Error('no space left');
+    };
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow(
+      /FINALIZE_CHECKPOINT_FAILURE.*no space left/,
+    );
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await asked;
+    await p.clock.settle();
+    expect(p.failures).toHaveLength(1);
+    expect(p.coordinator.statistics().counts).toMatchObject({ failed: 1, completed: 0 });
+    expect(gateway.log.at(-1)).toBe('aborted 1 after 0');
+    expect(p.disk.folders.size).toBe(0);
+  });
+
+  test('SG-12: a disk that is full for a while leaves the last good checkpoint alone, and checkpoints resume with the next tick', async () => {
+    const p = new Process({ settings: { intervalMs: 50, tolerableFailures: 10 } });
+    const gateway = await p.launch();
+    gateway.onTrigger = (id) => queueMicrotask(() => gateway.ackAll(id));
+    await p.clock.until(() => p.disk.complete.length === 1);
+    p.storage.intercept = (step, when) => {
+      if (step.startsWith('publish') && when === 'before')
+        throw Object.assign(new Error('ENOSPC'), { syscall: 'write' });
+    };
+    const from = p.clock.now();
+    await p.clock.until(() => p.told('checkpoint-aborted').length === 3);
+    expect(p.clock.now() - from).toBeGreaterThanOrEqual(100);
+    await p.clock.settle();
+    expect([...p.disk.folders.keys()]).toEqual([1]);
+    p.storage.intercept = undefined;
+    await p.clock.until(() => p.told('checkpoint-completed').length === 3);
+    expect(p.failures).toEqual([]);
+  });
+
+  test.each([
+    ['the answer got lost', { list: false }],
+    ['and the storage cannot even be listed', { list: true }],
+  ])('its files are kept if it may have happened: %s', async (_title, { list }) => {
+    const p = new Process({ settings: { tolerableFailures: 5 } });
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    p.storage.intercept = (step, when) => {
+      if (step === 'publish 2' && when === 'after') throw new Error('connection reset');
+      if (step === 'list' && list) throw new Error('connection reset');
+    };
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow('connection reset');
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await asked;
+    await p.clock.settle();
+    // Both are there, and which of them a new process finds does not matter: nothing that 2 covers was committed.
+    expect(p.disk.complete).toEqual([1, 2]);
+    expect(gateway.log).not.toContain('completed 2');
+    expect(p.told('committed').map((e) => e.checkpointId)).toEqual([1]);
+    p.storage.intercept = undefined;
+    expect(await p.checkpoint(gateway)).toBe(3);
+    expect([...p.disk.folders.keys()]).toEqual([3]);
+  });
+
+  test('an attempt in the same process goes back to the last one that is known to be durable', async () => {
+    const p = new Process({ settings: { tolerableFailures: 5 } });
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    p.storage.intercept = (step, when) => {
+      if (step === 'publish 2' && when === 'after') throw new Error('connection reset');
+    };
+    p.coordinator.triggerCheckpoint().catch(() => undefined);
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await p.clock.settle();
+    await p.coordinator.attemptEnded(1);
+    const { restore } = await p.coordinator.beginAttempt();
+    expect(restore?.checkpointId).toBe(1);
+  });
+});
+
+describe('the right to write', () => {
+  test('a process that lost its lock publishes nothing, removes nothing, and fails for good', async () => {
+    const disk = new Disk();
+    const p = new Process({ disk, settings: { tolerableFailures: 5 } });
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow('FINALIZE_CHECKPOINT_FAILURE');
+    await p.clock.settle();
+    disk.owner = disk.storage();
+    gateway.ackAll(2);
+    await asked;
+    await p.clock.settle();
+    expect(p.failures).toMatchObject([{ attempt: 1, error: { code: 'STORAGE_FENCED', recoverable: false } }]);
+    expect(disk.complete).toEqual([1]);
+    expect(disk.incomplete).toEqual([2]);
+    await expect(p.coordinator.verify(1)).rejects.toMatchObject({ code: 'STORAGE_FENCED' });
+    await p.coordinator.attemptEnded(1);
+    await p.coordinator.end('cancelled');
+    expect(disk.complete).toEqual([1]);
+    expect(disk.owner).toBeDefined();
+  });
+
+  test('a lock that cannot be checked right now is an ordinary failure', async () => {
+    const p = new Process({ settings: { tolerableFailures: 5 } });
+    const gateway = await p.launch();
+    p.storage.intercept = (step) => {
+      if (step === 'verify') throw new WeirError('STORAGE_FAILED', 'try later');
+    };
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow('try later');
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await asked;
+    expect(p.failures).toEqual([]);
+    p.storage.intercept = undefined;
+    expect(await p.checkpoint(gateway)).toBe(2);
+    expect([...p.disk.folders.keys()]).toEqual([2]);
+  });
+});
+
+describe('the end of the attempt', () => {
+  test('while publishing: it waits, the checkpoint is complete, its caller hears of it, and the next attempt restores it', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    const publishing = deferred();
+    p.storage.intercept = (step, when) => (step === 'publish 1' && when === 'before' ? publishing.promise : undefined);
+    const asked = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.settle();
+    const ended = p.coordinator.attemptEnded(1);
+    await p.clock.settle();
+    expect(await stateOf(ended)).toBe('pending');
+    publishing.resolve();
+    await ended;
+    await expect(asked).resolves.toMatchObject({ checkpointId: 1 });
+    expect(gateway.log).not.toContain('completed 1');
+    const { restore } = await p.coordinator.beginAttempt();
+    expect(restore?.checkpointId).toBe(1);
+  });
+
+  test('before publishing: the checkpoint does not exist', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    const verifying = deferred();
+    p.storage.intercept = (step, when) => (step === 'verify' && when === 'before' ? verifying.promise : undefined);
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow('CHECKPOINT_COORDINATOR_SUSPEND');
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.settle();
+    const ended = p.coordinator.attemptEnded(1);
+    verifying.resolve();
+    await ended;
+    await asked;
+    expect(p.disk.folders.size).toBe(0);
+  });
+
+  test('while commits run: what they made superfluous stays until the next attempt has committed', async () => {
+    const p = new Process();
+    const first = await p.launch();
+    await p.checkpoint(first);
+    first.commit = () => new Promise(() => undefined);
+    await p.checkpoint(first);
+    await p.coordinator.attemptEnded(1);
+    await p.clock.settle();
+    expect(p.disk.complete).toEqual([1, 2]);
+    const { attempt, restore } = await p.coordinator.beginAttempt();
+    expect(restore?.checkpointId).toBe(2);
+    expect(p.disk.complete).toEqual([1, 2]);
+    await p.coordinator.attemptEnded(attempt);
+    await p.run();
+    await p.clock.settle();
+    expect(p.disk.complete).toEqual([2]);
+  });
+});
+
+describe('a storage that hangs while publishing', () => {
+  test('is not given up, for it cannot be taken back, but each timeout counts until the attempt fails', async () => {
+    const p = new Process({ settings: { timeoutMs: 100, tolerableFailures: 2 } });
+    const gateway = await p.launch();
+    const publishing = deferred();
+    p.storage.intercept = (step, when) => (step === 'publish 1' && when === 'before' ? publishing.promise : undefined);
+    const asked = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.advance(200);
+    expect(p.failures).toEqual([]);
+    expect(p.warnings).toHaveLength(2);
+    await p.clock.advance(100);
+    expect(p.failures).toMatchObject([{ error: { code: 'CHECKPOINT_TOLERANCE_EXCEEDED' } }]);
+    expect(p.told('checkpoint-aborted')).toEqual([]);
+    publishing.resolve();
+    await expect(asked).resolves.toMatchObject({ checkpointId: 1 });
+    expect(p.clock.pendingTimers).toBe(0);
+  });
+});
+
+test('files that cannot be removed are said aloud, never fail the job, and are removed with the next completed checkpoint', async () => {
+  const p = new Process();
+  const gateway = await p.launch();
+  await p.checkpoint(gateway);
+  p.storage.intercept = (step) => {
+    if (step === 'delete 1') throw new Error('busy');
+  };
+  await p.checkpoint(gateway);
+  expect(p.warnings).toEqual([expect.stringMatching(/checkpoint 1 could not be removed.*busy/)]);
+  expect(p.failures).toEqual([]);
+  p.storage.intercept = undefined;
+  await p.checkpoint(gateway);
+  expect(p.disk.complete).toEqual([3]);
+});
+
+test('testAddCheckpointMoreThanMaxRetained: the newest numRetained stay', async () => {
+  const p = new Process({ settings: { numRetained: 2 } });
+  const gateway = await p.launch();
+  for (let i = 0; i < 4; i++) await p.checkpoint(gateway);
+  expect(p.disk.complete).toEqual([3, 4]);
+});

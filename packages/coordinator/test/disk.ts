@@ -1,0 +1,225 @@
+import {
+  WeirError,
+  type BlobHandle,
+  type CheckpointId,
+  type CheckpointLocation,
+  type CheckpointStorage,
+  type JobStorage,
+  type StorageLock,
+  type StoredCheckpoint,
+} from '@weir/core/contracts';
+
+/** A step of the storage, such as `publish 3` or `verify`, and whether it is about to happen or has. */
+export type Intercept = (step: string, when: 'before' | 'after') => void | Promise<void>;
+
+interface Folder {
+  /** Names of private files; their contents do not matter here. */
+  readonly files: Set<string>;
+  metadata: Uint8Array | undefined;
+}
+
+/** The directory of one job on a disk that survives every process. Each `storage()` is what one process sees of it. */
+export class Disk {
+  readonly name: string;
+  readonly folders = new Map<CheckpointId, Folder>();
+  finished: Uint8Array | undefined;
+  attempt = 0;
+  owner: DiskStorage | undefined;
+  /** Other directories that a path may lead to. */
+  readonly elsewhere: Disk[] = [];
+
+  constructor(name = 'disk') {
+    this.name = name;
+  }
+
+  get complete(): readonly CheckpointId[] {
+    return [...this.folders]
+      .filter(([, folder]) => folder.metadata !== undefined)
+      .map(([id]) => id)
+      .sort((a, b) => a - b);
+  }
+  get incomplete(): readonly CheckpointId[] {
+    return [...this.folders.keys()].filter((id) => !this.complete.includes(id));
+  }
+  pointer(id: CheckpointId): string {
+    return `${this.name}/chk-${String(id)}`;
+  }
+  /** Leaves behind what a process that died while it wrote leaves. */
+  leaveIncomplete(id: CheckpointId): void {
+    this.folders.set(id, { files: new Set(['part']), metadata: undefined });
+  }
+  damage(id: CheckpointId): void {
+    const folder = this.folders.get(id);
+    const [...bytes] = folder?.metadata ?? [];
+    bytes[bytes.length - 9] = (bytes[bytes.length - 9] ?? 0) ^ 1;
+    if (folder !== undefined) folder.metadata = Uint8Array.from(bytes);
+  }
+  copy(id: CheckpointId, to: Disk, as: CheckpointId): void {
+    to.folders.set(as, { files: new Set(), metadata: this.folders.get(id)?.metadata });
+  }
+  storage(options: { intercept?: Intercept; locks?: boolean } = {}): DiskStorage {
+    return new DiskStorage(this, options);
+  }
+}
+
+/** One process's access to a {@link Disk}. */
+export class DiskStorage implements CheckpointStorage, JobStorage {
+  readonly type = 'disk';
+  readonly capabilities: CheckpointStorage['capabilities'];
+  readonly steps: string[] = [];
+  readonly disk: Disk;
+  intercept: Intercept | undefined;
+  isClosed = false;
+  #isDead = false;
+
+  constructor(disk: Disk, { intercept, locks = true }: { intercept?: Intercept; locks?: boolean }) {
+    this.disk = disk;
+    this.intercept = intercept;
+    this.capabilities = { durable: true, locks };
+  }
+
+  /** The process is gone: nothing it has not finished happens any more, and its lock can be taken over. */
+  die(): void {
+    this.#isDead = true;
+    if (this.disk.owner === this) this.disk.owner = undefined;
+  }
+
+  /** Performs a step unless the process dies or the step is made to fail. */
+  async act<T>(step: string, apply: () => T): Promise<T> {
+    await this.#stop(step, 'before');
+    const result = apply();
+    this.steps.push(step);
+    await this.#stop(step, 'after');
+    return result;
+  }
+
+  async #stop(step: string, when: 'before' | 'after'): Promise<void> {
+    if (!this.#isDead) await this.intercept?.(step, when);
+    if (this.#isDead) await new Promise(() => undefined);
+  }
+
+  async open(): Promise<JobStorage> {
+    return this;
+  }
+  async lock(): Promise<StorageLock> {
+    return this.act('lock', () => {
+      if (this.disk.owner !== undefined) throw new WeirError('STORAGE_LOCKED', 'another process runs this job');
+      this.disk.owner = this;
+      const assertOwned = (): void => {
+        if (this.disk.owner !== this) throw new WeirError('STORAGE_FENCED', 'the lock is lost');
+      };
+      return {
+        previousAttempt: this.disk.attempt,
+        recordAttempt: (attempt) =>
+          this.act(`attempt ${String(attempt)}`, () => {
+            assertOwned();
+            this.disk.attempt = attempt;
+          }),
+        verify: () => this.act('verify', assertOwned),
+        release: () =>
+          this.act('release', () => {
+            if (this.disk.owner === this) this.disk.owner = undefined;
+          }),
+      };
+    });
+  }
+  async list(): Promise<readonly StoredCheckpoint[]> {
+    return this.act('list', () => [...this.disk.folders.keys()].sort((a, b) => a - b).map((id) => this.#stored(id)));
+  }
+  async resolve(pointer: string): Promise<StoredCheckpoint> {
+    for (const disk of [this.disk, ...this.disk.elsewhere]) {
+      const id = disk.complete.find((known) => disk.pointer(known) === pointer);
+      // As for a folder of any name: the id is not known before the metadata is read.
+      if (id !== undefined) return { id: disk === this.disk ? id : 0, pointer, complete: true };
+    }
+    throw new WeirError('CHECKPOINT_NONE', `There is no checkpoint at ${pointer}`);
+  }
+  async create(id: CheckpointId): Promise<CheckpointLocation> {
+    return this.act(`create ${String(id)}`, () => {
+      if (this.disk.folders.has(id)) throw new WeirError('STORAGE_FAILED', `chk-${String(id)} is taken`);
+      const folder: Folder = { files: new Set(), metadata: undefined };
+      this.disk.folders.set(id, folder);
+      return new DiskLocation(this, folder, id);
+    });
+  }
+  async readMetadata({ pointer }: StoredCheckpoint): Promise<Uint8Array> {
+    return this.act(`read ${pointer}`, () => {
+      for (const disk of [this.disk, ...this.disk.elsewhere]) {
+        const id = disk.complete.find((known) => disk.pointer(known) === pointer);
+        const metadata = id === undefined ? undefined : disk.folders.get(id)?.metadata;
+        if (metadata !== undefined) return metadata;
+      }
+      throw new WeirError('CHECKPOINT_UNREADABLE', `${pointer} has no _metadata`);
+    });
+  }
+  async read({ pointer }: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array> {
+    return this.act(`read blob of ${pointer}`, () => {
+      if (blob.kind === 'inline') return blob.bytes;
+      throw new WeirError('CHECKPOINT_UNREADABLE', `${pointer}/${blob.path} is missing`);
+    });
+  }
+  async delete({ id }: StoredCheckpoint): Promise<void> {
+    await this.act(`delete ${String(id)}`, () => this.disk.folders.delete(id));
+  }
+  async readFinished(): Promise<Uint8Array | undefined> {
+    return this.act('read finished', () => this.disk.finished);
+  }
+  async writeFinished(bytes: Uint8Array): Promise<void> {
+    await this.act('finish', () => {
+      this.disk.finished = bytes;
+    });
+  }
+  async clearFinished(): Promise<void> {
+    await this.act('unfinish', () => {
+      this.disk.finished = undefined;
+    });
+  }
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  #stored(id: CheckpointId): StoredCheckpoint {
+    return { id, pointer: this.disk.pointer(id), complete: this.disk.complete.includes(id) };
+  }
+}
+
+/** A pending checkpoint's folder. */
+export class DiskLocation implements CheckpointLocation {
+  readonly id: CheckpointId;
+  readonly pointer: string;
+  readonly #storage: DiskStorage;
+  readonly #folder: Folder;
+  #isDiscarded = false;
+
+  constructor(storage: DiskStorage, folder: Folder, id: CheckpointId) {
+    this.#storage = storage;
+    this.#folder = folder;
+    this.id = id;
+    this.pointer = storage.disk.pointer(id);
+  }
+
+  get complete(): boolean {
+    return this.#folder.metadata !== undefined;
+  }
+  createBlob(): never {
+    throw new Error('subtasks are made up in these tests; see writePart');
+  }
+  /** What a subtask does before it acknowledges. */
+  writePart(name: string): void {
+    if (this.#isDiscarded) throw new WeirError('STORAGE_FAILED', 'discarded');
+    this.#folder.files.add(name);
+  }
+  async publish(metadata: Uint8Array): Promise<void> {
+    await this.#storage.act(`publish ${String(this.id)}`, () => {
+      if (this.#isDiscarded || this.complete) throw new WeirError('STORAGE_FAILED', 'discarded or published');
+      this.#folder.metadata = metadata;
+    });
+  }
+  async discard(): Promise<void> {
+    await this.#storage.act(`discard ${String(this.id)}`, () => {
+      if (this.complete) throw new WeirError('STORAGE_FAILED', 'complete');
+      this.#isDiscarded = true;
+      this.#storage.disk.folders.delete(this.id);
+    });
+  }
+}

@@ -3,22 +3,34 @@ import type { FileSystem } from '@weir/core/contracts';
 import { hasCode } from './failure.js';
 import { METADATA, temporaryName } from './layout.js';
 
-/** Makes a folder with all those above that are missing. They survive a crash of the machine when this settles. */
+/**
+ * Makes a folder with all those above that are missing. They survive a crash of the machine when this settles.
+ * A folder is made only after the one above it is durable, so one that is there needs no more than the sync of its own name,
+ * also if the process that made it died at once.
+ */
 export async function makeFolder(fs: FileSystem, path: string): Promise<void> {
-  let made: 'created' | 'exists';
-  try {
-    made = await fs.makeDirectory(path);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error;
-    await makeFolder(fs, dirname(path));
-    made = await fs.makeDirectory(path);
+  const parent = dirname(path);
+  if (await exists(fs, path)) {
+    try {
+      await fs.syncDirectory(parent);
+    } catch (error) {
+      // It need not be ours, and the one above it may be closed to us.
+      if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
+    }
+    return;
   }
+  await makeFolder(fs, parent);
+  await fs.makeDirectory(path);
+  await fs.syncDirectory(parent);
+}
+
+async function exists(fs: FileSystem, path: string): Promise<boolean> {
   try {
-    // Also if it was there: the process that made it may have died before this line.
-    await fs.syncDirectory(dirname(path));
+    await fs.stat(path);
+    return true;
   } catch (error) {
-    // A folder that was there need not be ours, and the one above it may be closed to us.
-    if (made === 'created' || !hasCode(error, 'EACCES', 'EPERM')) throw error;
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import { formatEntry, parseEntry, type LockEntry } from './lock-entry.js';
  * The lock is a folder with one entry, an empty file whose name says everything: there is nothing in it that could be torn.
  * It changes by renaming that entry, which is a compare-and-set: the name of an owner's entry is unique, so of two processes that both saw
  * a dead owner only one can rename its entry, and one that comes late finds the name gone. The folder itself first appears by renaming a
- * prepared one to its place, which fails if another one is there and holds an entry.
+ * prepared one to its place, which fails if another one is there and holds an entry (and replaces an empty one, which a crash may leave).
  */
 export class LockRegister {
   readonly #fs: FileSystem;
@@ -42,16 +42,13 @@ export class LockRegister {
     try {
       await this.#fs.makeDirectory(prepared);
       await (await this.#fs.open(join(prepared, formatEntry(entry)), 'create')).close();
-      // After a crash the lock must not be there without its entry.
-      await this.#fs.syncDirectory(prepared);
       await this.#fs.rename(prepared, this.#folder);
+      return true;
     } catch (error) {
       await this.#fs.removeTree(prepared).catch(() => undefined);
       if ((await this.read()).length > 0) return false;
       throw error;
     }
-    await this.#fs.syncDirectory(this.#jobFolder);
-    return true;
   }
 
   /** Puts `to` in the place of `from`. False if `from` is not the entry any more. */
@@ -79,8 +76,11 @@ export class LockRegister {
     await this.#fs.remove(this.#pathOf(entry));
   }
 
+  /** What the lock says survives a crash of the machine. Only the attempt needs to: with the machine every owner dies. */
   async sync(): Promise<void> {
     await this.#fs.syncDirectory(this.#folder);
+    // Whoever made the folder may have died before it could do this.
+    await this.#fs.syncDirectory(this.#jobFolder);
   }
 
   #pathOf(entry: LockEntry): string {

@@ -1,0 +1,92 @@
+import type { CheckpointLocation, JobStorage } from '@weir/core/contracts';
+import { CrashFileSystem } from '@weir/testkit';
+import { describe, expect, test } from 'vitest';
+import { FakeProcesses } from './fixtures/processes.js';
+import { fill, lossesOf, nothingPromised, openJob, writeCheckpoint } from './fixtures/scenario.js';
+
+interface Started {
+  readonly disk: CrashFileSystem;
+  readonly processes: FakeProcesses;
+  readonly job: JobStorage;
+}
+/** A disk with checkpoint 1. */
+async function start(): Promise<Started> {
+  const [disk, processes] = [new CrashFileSystem(), new FakeProcesses()];
+  const process = processes.start();
+  const job = await openJob(disk, process);
+  await writeCheckpoint(job, 1);
+  process.die();
+  return { disk, processes, job };
+}
+
+/** Checkpoint 2 as a coordinator takes it: whatever fails, it is discarded. */
+async function attempt(job: JobStorage): Promise<void> {
+  let location: CheckpointLocation | undefined;
+  try {
+    location = await job.create(2);
+    await location.publish(await fill(location));
+  } catch (error) {
+    await location?.discard();
+    throw error;
+  }
+}
+
+const published1 = { ...nothingPromised(), published: new Set([1]) };
+const ids = async (job: JobStorage): Promise<number[]> => (await job.list()).map(({ id }) => id);
+
+describe('a checkpoint that meets a fault', () => {
+  test.each(['ENOSPC', 'EIO', 'EROFS'])('fails at whatever operation %s comes, and leaves nothing', async (code) => {
+    const undisturbed = await start();
+    const before = undisturbed.disk.operations.length;
+    await attempt(undisturbed.job);
+    const operations = undisturbed.disk.operations.slice(before);
+    expect(operations.length).toBeGreaterThan(15);
+    for (const [index, { op }] of operations.entries()) {
+      const { disk, processes, job } = await start();
+      disk.fail({}, code, { nth: index + 1 });
+      await expect(attempt(job)).rejects.toMatchObject({ code: 'STORAGE_FAILED', cause: { code } });
+      expect(disk.openHandles).toBe(op === 'close' ? 1 : 0);
+      expect(disk.paths().filter((path) => path.includes('chk-2'))).toEqual([]);
+      expect(await ids(job)).toEqual([1]);
+      expect(await lossesOf(disk, published1, processes)).toEqual([]);
+      await writeCheckpoint(job, 3);
+      expect(await ids(job)).toEqual([1, 3]);
+    }
+  });
+
+  test('fails wherever the disk gets full, leaves nothing, and the next succeeds when there is space again', async () => {
+    for (let space = 0; space <= 700; space += 50) {
+      const { disk, processes, job } = await start();
+      const free = disk.fail({ op: 'write' }, 'ENOSPC', { afterBytes: space, times: Infinity });
+      await expect(attempt(job)).rejects.toMatchObject({ code: 'STORAGE_FAILED', cause: { code: 'ENOSPC' } });
+      expect(disk.paths().filter((path) => path.includes('chk-2'))).toEqual([]);
+      expect(await lossesOf(disk, published1, processes)).toEqual([]);
+      free();
+      await writeCheckpoint(job, 3);
+      expect(await ids(job)).toEqual([1, 3]);
+    }
+  });
+
+  test('and failed to publish at the very end does not come back damaged while it is discarded', async () => {
+    for (let step = 0, isDiscarded = false; !isDiscarded; step++) {
+      const { disk, processes, job } = await start();
+      const location = await job.create(2);
+      const metadata = await fill(location);
+      // `_metadata` is in place, but whether the disk keeps it is not known.
+      disk.fail({ op: 'syncDirectory', path: /chk-2$/ }, 'EIO', { nth: 2 });
+      await expect(location.publish(metadata)).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+      await expect(location.publish(metadata)).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+      expect(location.complete).toBe(false);
+      disk.stopAt(disk.operations.length + step);
+      isDiscarded = await Promise.race([location.discard().then(() => true), disk.stopped.then(() => false)]);
+      expect(await lossesOf(disk, published1, processes)).toEqual([]);
+      if (isDiscarded)
+        expect(
+          disk
+            .crash({ name: () => true })
+            .paths()
+            .join(),
+        ).not.toContain('chk-2');
+    }
+  });
+});

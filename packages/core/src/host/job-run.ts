@@ -117,6 +117,7 @@ export class JobRun {
       onStatus('restarting');
       emit({ kind: 'restart', attempt: this.#lastAttempt, delayMs: decision.delayMs, restarts: restarts + 1 });
       logger.warn({ restart: restarts + 1, delayMs: decision.delayMs }, 'the job will be restarted');
+      earliest = now + decision.delayMs + 1;
       await sleep(clock, decision.delayMs, cancel);
     }
   }

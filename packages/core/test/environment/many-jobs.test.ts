@@ -75,7 +75,7 @@ test('two jobs at once keep to their own options', async () => {
           return n;
         }),
       )
-      .to(collecting([]));
+      .to(collecting<number>([]));
     const end = await env.execute('twin').catch((error: unknown) => (error as { code: string }).code);
     return [end, failures];
   };

@@ -23,7 +23,7 @@ export function numbers(count: number): Source<number, 'replayable', { readonly 
 }
 
 /** Writes into an array. */
-export function collecting<T>(out: T[]): Sink<T, 'at-least-once'> {
+export function collecting<T>(out: T[]): Sink<T, 'at-least-once', never> {
   return {
     grade: 'at-least-once',
     open: () => ({

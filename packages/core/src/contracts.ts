@@ -19,7 +19,7 @@ export { nextTurn, sleep } from './contracts/clock.js';
 export type { Clock, Random } from './contracts/clock.js';
 export type { Acknowledgement, AttemptGateway, AttemptStart, CheckpointCoordinator, CheckpointRecord, CheckpointSettings, CheckpointStatistics, CoordinatorContext, CoordinatorFactory, Decline, OperatorDescription, PlanDescription, RestoreFrom, RestorePlan, RetentionPolicy, StageDescription, StartDecision, SubtaskReport } from './contracts/coordinator.js';
 export type { DirectoryEntry, FileHandle, FileStat, FileSystem } from './contracts/file-system.js';
-export type { AbortReason, CheckpointStats, JobEvent, JobEventBody, JobStatus } from './contracts/job-events.js';
+export type { AbortReason, CheckpointStats, JobEnding, JobEvent, JobEventBody, JobStatus } from './contracts/job-events.js';
 export { SILENT } from './contracts/logger.js';
 export type { Logger } from './contracts/logger.js';
 export { NO_METRICS } from './contracts/metrics.js';

@@ -13,6 +13,10 @@ export type JobStatus =
   | 'cancelled'
   | 'stopped';
 
+/** How a job ended, as `JobHandle.done` says it. */
+export type JobEnding =
+  { readonly kind: 'finished' | 'cancelled' | 'stopped' } | { readonly kind: 'failed'; readonly error: unknown };
+
 /** Why a checkpoint was aborted or refused (Flink: CheckpointFailureReason). Which of them count as failures is decided in the coordinator. */
 export type AbortReason =
   | 'PERIODIC_SCHEDULER_SHUTDOWN'

@@ -1,6 +1,7 @@
 import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid } from '../element/ids.js';
 import type { Awaitable } from './awaitable.js';
 import type { Clock, Random } from './clock.js';
+import type { JobEnding } from './job-events.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { Serializer } from './serializer.js';
@@ -22,6 +23,8 @@ export interface Sink<in T, out K extends SinkGrade = SinkGrade, C = unknown> {
   open(context: SinkWriterContext): Awaitable<SinkWriter<T, C>>;
   /** Present exactly when writers make committables. */
   committer?(context: SinkWriterContext): Awaitable<Committer<C>>;
+  /** The job is over, its last attempt is closed (or none began): free what outlives attempts. Called once per job. */
+  jobEnded?(job: JobName, ending: JobEnding): void;
 }
 
 export interface SinkContext {
@@ -46,6 +49,12 @@ export interface SinkWriterContext extends SinkContext {
   readonly restoredState: readonly unknown[];
   /** With checkpointing off: hands payloads to the committer right away (on roll). */
   commitNow(payloads: readonly unknown[]): Promise<void>;
+  /**
+   * For a writer that can hold no more until a checkpoint has passed; it may wait for this in `write`. Settles once a barrier is on its way to it,
+   * at once if one already is: the records in front of that barrier must still be taken, so that it arrives. A checkpoint is asked for if none
+   * is under way. Aborting `until` gives the wait up; rejects when the attempt ends. Absent where no checkpoints are taken.
+   */
+  nextBarrier?(until: AbortSignal): Promise<void>;
 }
 
 /** Calls never overlap: a promise is awaited before the next call. */

@@ -1,6 +1,7 @@
 import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
 import type { Awaitable } from './awaitable.js';
 import type { Clock, Random } from './clock.js';
+import type { JobEnding } from './job-events.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { Serializer } from './serializer.js';
@@ -27,6 +28,8 @@ export interface Source<out T, out G extends SourceGrade = SourceGrade, Split ex
   enumerator(context: SourceContext): SplitEnumerator<Split>;
   /** A reader of one split from `position`, or from its beginning. Fails with SOURCE_POSITION_GONE if the position does not exist. */
   open(split: Split, position: Position | undefined, context: ReaderContext): Promise<SourceReader<T, Position>>;
+  /** The job is over, its last attempt is closed (or none began): free what outlives attempts. Called once per job. */
+  jobEnded?(job: JobName, ending: JobEnding): void;
 }
 
 export interface SourceContext {

@@ -26,6 +26,7 @@ import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js
 import { restartStrategyOf } from './restart-choice.js';
 import { choicesIn } from './role-choices.js';
 import type { ConfigSource } from './flatten-config.js';
+import { tellingTheEnd } from './telling-the-end.js';
 
 export interface StartJobOptions {
   readonly name: JobName;
@@ -125,6 +126,7 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
         logger: logger.child({ attempt }),
         metrics,
         verify: async () => coordinator?.verify(attempt),
+        requestCheckpoint: coordinator === undefined ? undefined : () => coordinator.triggerCheckpoint(),
         report: (report) => coordinator?.receive(report),
       }),
   });
@@ -145,17 +147,18 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
     coordinator,
     cancel: end,
     events,
-    run: async () => {
-      // The caller gets the handle before anything happens, so that it can subscribe.
-      await Promise.resolve();
-      for (const message of notices) emit({ kind: 'warning', message });
-      try {
-        return await started.run();
-      } finally {
-        signal?.removeEventListener('abort', onSignal);
-        await container[Symbol.asyncDispose]();
-      }
-    },
+    run: () =>
+      tellingTheEnd(options.graph, name, logger, async () => {
+        // The caller gets the handle before anything happens, so that it can subscribe.
+        await Promise.resolve();
+        for (const message of notices) emit({ kind: 'warning', message });
+        try {
+          return await started.run();
+        } finally {
+          signal?.removeEventListener('abort', onSignal);
+          await container[Symbol.asyncDispose]();
+        }
+      }),
   });
 
   function makeCoordinator(failAttempt: (attempt: number, error: unknown) => void): CheckpointCoordinator | undefined {

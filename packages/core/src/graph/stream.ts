@@ -121,7 +121,7 @@ export interface Stream<out T, out G extends SourceGrade = SourceGrade> {
   /** Ends the stream in a sink. */
   to<S extends Stream<unknown>, K extends SinkGrade>(
     this: S,
-    sink: Sink<T, K, never>,
+    sink: Sink<T, K>,
     options?: SinkOptions<EndToEnd<S['~grade'], K>>,
   ): void;
 }

@@ -24,6 +24,7 @@ import { sinkContext, SinkOperator, type SinkSurroundings } from '../operator/si
 import { SourceOperator } from '../operator/source-operator.js';
 import { restoredState } from '../snapshot/restored-state.js';
 import type { StageOperator } from '../stage/stage.js';
+import { BarrierWaits } from './barrier-waits.js';
 import { wire } from './channels.js';
 import { Scheduler } from './scheduler.js';
 import { Sources } from './sources.js';
@@ -44,6 +45,8 @@ export interface AttemptOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly verify: () => Promise<void>;
+  /** Asks for a checkpoint; settles when it is over. Absent with checkpointing off. */
+  readonly requestCheckpoint?: (() => Promise<unknown>) | undefined;
   readonly report: (report: SubtaskReport) => void;
 }
 
@@ -62,6 +65,7 @@ export class Attempt implements AttemptGateway {
   readonly #sources = new Sources();
   readonly #subtasks: RunningSubtask[] = [];
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
+  readonly #barrierWaits: BarrierWaits | undefined;
   #running = 0;
   #closing: Promise<void> | undefined;
   /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
@@ -74,6 +78,10 @@ export class Attempt implements AttemptGateway {
     this.attempt = options.attempt;
     this.#options = options;
     this.#scheduler = new Scheduler(options.clock);
+    const { clock, requestCheckpoint: request } = options;
+    const underWay = (): Iterable<CheckpointId> => this.#locations.keys();
+    if (request !== undefined)
+      this.#barrierWaits = new BarrierWaits({ clock, signal: this.#abort.signal, underWay, request });
     this.failed = new Promise((_, reject) => {
       this.#abort.signal.addEventListener(
         'abort',
@@ -162,6 +170,7 @@ export class Attempt implements AttemptGateway {
   trigger(barrier: Barrier, location: CheckpointLocation): void {
     this.#locations.set(barrier.checkpointId, location);
     for (const { subtask, stage } of this.#subtasks) if (stage.inputs === 0) subtask.trigger(barrier);
+    this.#barrierWaits?.triggered();
   }
 
   async completed(checkpointId: CheckpointId): Promise<void> {
@@ -169,12 +178,14 @@ export class Attempt implements AttemptGateway {
     this.#sources.release(checkpointId);
     const told = Promise.all(this.#subtasks.map(({ subtask }) => subtask.completed(checkpointId)));
     await Promise.race([told, this.failed]);
+    this.#barrierWaits?.ended();
   }
 
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
     this.#locations.delete(checkpointId);
     this.#sources.release(checkpointId);
     for (const { subtask } of this.#subtasks) subtask.aborted(checkpointId, latestCompleted);
+    this.#barrierWaits?.ended();
   }
 
   /** When it settles nothing of this attempt runs any more. Errors of closing come out last. */
@@ -198,7 +209,14 @@ export class Attempt implements AttemptGateway {
 
   get #surroundings(): SinkSurroundings {
     const { lineage, restore, checkpointing, verify } = this.#options;
-    return { lineage, restored: restore !== undefined, checkpointing, verify };
+    const waits = this.#barrierWaits;
+    return {
+      lineage,
+      restored: restore !== undefined,
+      checkpointing,
+      verify,
+      nextBarrier: waits === undefined ? undefined : (passed, until) => waits.next(passed, until),
+    };
   }
 
   async #openSubtask({ subtask, stage, stores }: RunningSubtask): Promise<void> {

@@ -15,6 +15,8 @@ export interface SinkSurroundings {
   readonly checkpointing: boolean;
   /** Rejects once another process or attempt has taken over. */
   verify(): Promise<void>;
+  /** {@link SinkWriterContext.nextBarrier}, for a writer that the barrier `passed` has reached. Absent with checkpointing off. */
+  readonly nextBarrier?: ((passed: CheckpointId, until: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** What `Sink.prepare` is called with. */
@@ -39,6 +41,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   #restoredState: readonly unknown[] = [];
   #uncommitted: Committable[] = [];
   #sequence = 0;
+  #passed: CheckpointId = 0;
   #writing = false;
   #queued = 0;
 
@@ -80,6 +83,7 @@ export class SinkOperator<T> implements Operator<T, never> {
       subtask: this.#context.subtask,
       restoredState: this.#restoredState,
       commitNow: (payloads) => this.#commitNow(payloads),
+      ...this.#nextBarrier(),
     };
     const committer = await this.#sink.committer?.(context);
     if (committer !== undefined) this.#commits = new CommitQueue(this.#context, committer, this.#surroundings.verify);
@@ -88,6 +92,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   prepare(checkpointId: CheckpointId): Promise<void> | undefined {
+    this.#passed = checkpointId;
     const writer = this.#openWriter();
     if (writer.flush === undefined && writer.prepareCommit === undefined) return undefined;
     return this.#prepare(writer, checkpointId);
@@ -134,6 +139,11 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   get #serializer(): typeof defaultSerializer {
     return this.#sink.serializer ?? defaultSerializer;
+  }
+
+  #nextBarrier(): Pick<SinkWriterContext, 'nextBarrier'> {
+    const { nextBarrier } = this.#surroundings;
+    return nextBarrier === undefined ? {} : { nextBarrier: (until) => nextBarrier(this.#passed, until) };
   }
 
   #openWriter(): SinkWriter<T> {

@@ -19,9 +19,6 @@ import type { LoadPackage } from './load-plugins.js';
 import { defaultLogger } from './logging.js';
 import { startJob } from './start-job.js';
 
-/** How long an attempt may take to end before the job is given up (Flink: task.cancellation.timeout). */
-const CANCELLATION_TIMEOUT: Duration = '180s';
-
 export interface EnvironmentOptions {
   /** State backend, checkpoint storage, coordinator, restart strategies, ...; arrays may be nested. */
   readonly plugins?: PluginList | undefined;
@@ -82,10 +79,10 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     logger: options.logger ?? defaultLogger(),
     metrics: options.metrics ?? NO_METRICS,
   };
-  const cancellationTimeoutMs = parseDuration(
-    options.cancellationTimeout ?? CANCELLATION_TIMEOUT,
-    'cancellationTimeout',
-  );
+  const cancellationTimeoutMs =
+    options.cancellationTimeout === undefined
+      ? undefined
+      : parseDuration(options.cancellationTimeout, 'cancellationTimeout');
   let checkpointing: CheckpointingCall | undefined;
   let isStarted = false;
 

@@ -26,6 +26,9 @@ import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js
 import { restartStrategyOf } from './restart-choice.js';
 import { choicesIn } from './role-choices.js';
 import type { ConfigSource } from './flatten-config.js';
+import { SUPPORTED_KEYS } from './supported-keys.js';
+
+const CANCELLATION_TIMEOUT = 'task.cancellation.timeout';
 import { tellingTheEnd } from './telling-the-end.js';
 
 export interface StartJobOptions {
@@ -40,7 +43,7 @@ export interface StartJobOptions {
   readonly maxParallelism: number | undefined;
   readonly checkpointing: CheckpointingCall | undefined;
   readonly restoreFrom: RestoreFrom | undefined;
-  readonly cancellationTimeoutMs: number;
+  readonly cancellationTimeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly host: HostServices;
 }
@@ -58,7 +61,8 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
   const plugins = [...given, ...(await loadPlugins(packagesToLoad(options.config, given), options.load))];
   const configuration = readConfiguration(options.config, keysOfPlugins(plugins));
   const plan = planOf(graph, {
-    parallelism: options.parallelism ?? configuration.get('parallelism.default') ?? 1,
+    parallelism:
+      options.parallelism ?? configuration.get('parallelism.default') ?? SUPPORTED_KEYS['parallelism.default'].default,
     maxParallelism: options.maxParallelism ?? configuration.get('pipeline.max-parallelism'),
   });
   const settings = resolveCheckpointSettings(options.checkpointing, configuration);
@@ -102,7 +106,10 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
     coordinator,
     restart: restartStrategyOf(container, configuration, settings !== undefined),
     restoreFrom: options.restoreFrom ?? configuredRestore(configuration),
-    cancellationTimeoutMs: options.cancellationTimeoutMs,
+    cancellationTimeoutMs:
+      options.cancellationTimeoutMs ??
+      configuration.get(CANCELLATION_TIMEOUT) ??
+      SUPPORTED_KEYS[CANCELLATION_TIMEOUT].default,
     clock,
     random,
     newId,

@@ -182,6 +182,12 @@ export const SUPPORTED_KEYS = {
     default: 128,
     about: 'Number of key groups, the limit of every later parallelism.',
   },
+  'task.cancellation.timeout': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1, below: 31_536_000_000 },
+    default: 180_000,
+    about: 'How long a failed attempt may take to end. Then the job fails, instead of running two attempts at once.',
+  },
   'weir.checkpointing.lock-timeout': {
     status: 'supported',
     type: { kind: 'duration', below: 31_536_000_000 },

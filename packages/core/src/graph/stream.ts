@@ -1,4 +1,4 @@
-import type { Source, SourceGrade } from '../contracts/source.js';
+import type { SourceGrade } from '../contracts/source.js';
 import type { Sink, SinkGrade } from '../contracts/sink.js';
 import type { Key } from '../element/key.js';
 import type { StreamNode } from './stream-node.js';
@@ -134,8 +134,3 @@ export interface KeyedStream<out T, out K extends Key = Key, out G extends Sourc
 }
 /** What strangers export: an operator for streams of any grade. */
 export type StreamOperator<A, B> = <G extends SourceGrade>(s: Stream<A, G>) => Stream<B, G>;
-
-/** Anything that describes a job. */
-export interface StreamFactory {
-  from<T, G extends SourceGrade>(source: Source<T, G, never, never>, options?: OperatorOptions): Stream<T, G>;
-}

@@ -110,7 +110,7 @@ export class JobRun {
         if (restart.type === 'none') throw error;
         throw new WeirError(
           'RESTART_SUPPRESSED',
-          `Job ${job} failed and is not restarted: ${decision.reason}. The failure was: ${messageOf(error)}`,
+          `Job ${job} failed and is not restarted by ${restart.description}: ${decision.reason}. The failure was: ${messageOf(error)}`,
           { cause: error },
         );
       }

@@ -1,7 +1,9 @@
 import { Observable } from 'rxjs';
-import { BATCH_SIZE, type RecordBatch } from '../element/element.js';
+import type { RecordBatch } from '../element/element.js';
 import { BatchBuffer } from './batch-buffer.js';
+import { OneAtATime } from './one-at-a-time.js';
 import type { Operator, OperatorContext } from './operator.js';
+import { RECORDS_PER_LOOK } from './per-batch.js';
 import { operatorFailure } from './user-code.js';
 
 /** Emits every item of the iterable that `project` makes of a record; stops inside an iterable when the flow closes. */
@@ -11,43 +13,53 @@ export function flatMapOperator<A, B>(context: OperatorContext, project: (value:
     connect: (source) =>
       new Observable((target) => {
         const output = new BatchBuffer<B>(target);
+        const work = new OneAtATime(flow);
         let rest: Iterator<B> | undefined;
+        let sent = 0;
+        let looks = 0;
+        // As in perRecord: the flow closes when a batch was sent, or when time is over.
+        const mustStop = (): boolean => {
+          if (output.sent === sent && ++looks % RECORDS_PER_LOOK !== 0) return false;
+          sent = output.sent;
+          return !flow.isOpen();
+        };
         const run = (batch: RecordBatch<A>, from: number): void => {
           const { records, timestamps } = batch;
-          let index = from;
           try {
-            for (; index < records.length; index++) {
-              const timestamp = timestamps?.[index];
+            for (let index = from; index < records.length; index++) {
               rest ??= project(records[index] as A)[Symbol.iterator]();
-              for (let emitted = 1; ; emitted++) {
-                const item = rest.next();
-                if (item.done === true) break;
+              const timestamp = timestamps?.[index];
+              for (let item = rest.next(); item.done !== true; item = rest.next()) {
                 output.pushAt(item.value, timestamp);
-                if (emitted % BATCH_SIZE === 0 && !flow.isOpen()) {
+                if (mustStop()) {
                   suspend(batch, index);
                   return;
                 }
               }
               rest = undefined;
-              if (index + 1 < records.length && !flow.isOpen()) {
+              if (index + 1 < records.length && mustStop()) {
                 suspend(batch, index + 1);
                 return;
               }
             }
             output.flush();
           } catch (error) {
+            // What threw is over: it must not be told to return as well.
+            rest = undefined;
             target.error(operatorFailure(context, error));
           }
         };
         const suspend = (batch: RecordBatch<A>, index: number): void => {
-          flow.suspend(() => {
+          work.suspend(() => {
             run(batch, index);
           });
         };
         const input = source.subscribe({
           next(element) {
-            if (element.kind === 'batch') run(element, 0);
-            else target.next(element);
+            work.take(() => {
+              if (element.kind === 'batch') run(element, 0);
+              else target.next(element);
+            });
           },
           error(error) {
             target.error(error);

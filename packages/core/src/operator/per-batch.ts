@@ -1,11 +1,12 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { RecordBatch, StreamElement } from '../element/element.js';
 import { BatchBuffer } from './batch-buffer.js';
+import { OneAtATime } from './one-at-a-time.js';
 import type { OperatorContext } from './operator.js';
 import { operatorFailure } from './user-code.js';
 
 /** Between two questions whether the time slice is over. */
-const RECORDS_PER_LOOK = 64;
+export const RECORDS_PER_LOOK = 64;
 
 /** An RxJS operator over elements that hands batches to `onBatch` and passes everything else on. What throws errors the output. */
 export function perBatch<A, B>(
@@ -48,6 +49,7 @@ export function perRecord<A, B>(
     new Observable((target) => {
       const output = new BatchBuffer<B>(target);
       const { flow } = context;
+      const work = new OneAtATime(flow);
       const onRecord = start(output);
       const run = (batch: RecordBatch<A>, from: number): void => {
         const { records, timestamps } = batch;
@@ -60,7 +62,7 @@ export function perRecord<A, B>(
             if (output.sent === sent && i % RECORDS_PER_LOOK !== 0) continue;
             sent = output.sent;
             if (i < last && !flow.isOpen()) {
-              flow.suspend(() => {
+              work.suspend(() => {
                 run(batch, i + 1);
               });
               return;
@@ -73,8 +75,10 @@ export function perRecord<A, B>(
       };
       return source.subscribe({
         next(element) {
-          if (element.kind === 'batch') run(element, 0);
-          else target.next(element);
+          work.take(() => {
+            if (element.kind === 'batch') run(element, 0);
+            else target.next(element);
+          });
         },
         error(error) {
           target.error(error);

@@ -6,6 +6,7 @@ import type { CheckpointId, Lineage } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { CommitQueue } from './commit-queue.js';
+import { OneAtATime } from './one-at-a-time.js';
 import type { Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
 
 /** What a sink needs to know of the job around it. */
@@ -42,13 +43,14 @@ export class SinkOperator<T> implements Operator<T, never> {
   #uncommitted: Committable[] = [];
   #sequence = 0;
   #passed: CheckpointId = 0;
+  readonly #work: OneAtATime;
   #writing = false;
-  #queued = 0;
 
   constructor(sink: Sink<T>, context: OperatorContext, surroundings: SinkSurroundings) {
     this.#sink = sink;
     this.#context = context;
     this.#surroundings = surroundings;
+    this.#work = new OneAtATime(context.flow);
   }
 
   connect(source: Observable<StreamElement<T>>): Observable<StreamElement<never>> {
@@ -56,11 +58,13 @@ export class SinkOperator<T> implements Operator<T, never> {
       source.subscribe({
         next: (element) => {
           if (element.kind !== 'batch') return;
-          try {
-            this.#write(element.records);
-          } catch (error) {
-            target.error(this.#failure(error));
-          }
+          this.#work.take(() => {
+            try {
+              this.#write(element.records);
+            } catch (error) {
+              target.error(this.#failure(error));
+            }
+          });
         },
         error: (error: unknown) => {
           target.error(error);
@@ -153,10 +157,8 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   #write(records: readonly T[]): void {
-    if (this.#writing || this.#queued > 0) {
-      this.#queued++;
-      this.#context.flow.suspend(() => {
-        this.#queued--;
+    if (this.#writing) {
+      this.#work.suspend(() => {
         this.#write(records);
       });
       return;

@@ -1,0 +1,34 @@
+import type { Sink } from '../../src/contracts/sink.js';
+import type { SinkSurroundings } from '../../src/operator/sink-operator.js';
+
+/** A job with checkpoints, started afresh, that nobody has fenced off. */
+export function sinkSurroundings(changes: Partial<SinkSurroundings> = {}): SinkSurroundings {
+  return { lineage: 'lineage', restored: false, checkpointing: true, verify: () => Promise.resolve(), ...changes };
+}
+
+/** Appends to `written`, at once or, where `isSlow` says so, a few microtasks later. Two writes at a time are an error. */
+export function slowSink<T>(written: T[], isSlow: () => boolean): Sink<T, 'at-least-once'> {
+  return {
+    grade: 'at-least-once',
+    open: () => {
+      let isWriting = false;
+      return {
+        write(batch) {
+          if (isWriting) throw new Error('a write overlaps the one before it');
+          if (!isSlow()) {
+            written.push(...batch);
+            return undefined;
+          }
+          isWriting = true;
+          return Promise.resolve()
+            .then(() => undefined)
+            .then(() => {
+              written.push(...batch);
+              isWriting = false;
+            });
+        },
+        close: () => undefined,
+      };
+    },
+  };
+}

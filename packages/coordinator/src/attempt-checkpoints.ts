@@ -60,8 +60,7 @@ export class AttemptCheckpoints implements CompletingAttempt {
     return this.#failure;
   }
 
-  async request(trigger: CheckpointRequest['trigger']): Promise<Completion> {
-    this.signal.throwIfAborted();
+  request(trigger: CheckpointRequest['trigger']): Promise<Completion> {
     const outcome = this.#requests.add(trigger);
     this.look();
     return outcome;

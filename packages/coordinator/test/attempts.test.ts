@@ -112,6 +112,8 @@ describe('when an attempt ends', () => {
     gateway.ack(1, gateway.subtasks[0]!);
     await p.coordinator.attemptEnded(1);
     await Promise.all(both);
+    // Its subtasks are gone or going: there is nobody left to tell.
+    expect(gateway.log).toEqual(['enumerators 1', 'trigger 1']);
     expect(p.disk.folders.size).toBe(0);
     expect(p.clock.pendingTimers).toBe(0);
     expect(p.failures).toEqual([]);

@@ -20,15 +20,14 @@ class World {
  */
 async function live(world: World, dieAt: number): Promise<string | undefined> {
   let points = 0;
-  let death: string | undefined;
-  let isDone = false;
+  const end: { death?: string; isReached?: boolean } = {};
   const p = new Process({ disk: world.disk, settings: { numRetained: 1 } });
   const reach = async (point: string): Promise<void> => {
-    if (death === undefined && points++ === dieAt) {
-      death = point;
+    if (end.death === undefined && points++ === dieAt) {
+      end.death = point;
       p.storage.die();
     }
-    if (death !== undefined) await new Promise(() => undefined);
+    if (end.death !== undefined) await new Promise(() => undefined);
   };
   p.storage.intercept = (step, when) => {
     const [name, id] = step.split(' ');
@@ -76,15 +75,15 @@ async function live(world: World, dieAt: number): Promise<string | undefined> {
   const failures: unknown[] = [];
   void life().then(
     () => {
-      isDone = true;
+      end.isReached = true;
     },
     (error: unknown) => failures.push(error),
   );
-  while (!isDone && death === undefined && failures.length === 0) await p.clock.settle();
+  while (Object.keys(end).length + failures.length === 0) await p.clock.settle();
   // Whatever else was under way at that moment gets its chance, too.
   await p.clock.settle();
-  if (failures.length > 0) throw new Error(`died ${death ?? 'nowhere'}`, { cause: failures[0] });
-  return death;
+  if (failures.length > 0) throw new Error(`died ${end.death ?? 'nowhere'}`, { cause: failures[0] });
+  return end.death;
 }
 
 function metadataAt({ disk }: World, id: number): CheckpointMetadata {

@@ -12,6 +12,11 @@ import {
 /** A step of the storage, such as `publish 3` or `verify`, and whether it is about to happen or has. */
 export type Intercept = (step: string, when: 'before' | 'after') => void | Promise<void>;
 
+interface StorageOptions {
+  readonly intercept?: Intercept | undefined;
+  readonly locks?: boolean | undefined;
+}
+
 interface Folder {
   /** Names of private files; their contents do not matter here. */
   readonly files: Set<string>;
@@ -57,7 +62,7 @@ export class Disk {
   copy(id: CheckpointId, to: Disk, as: CheckpointId): void {
     to.folders.set(as, { files: new Set(), metadata: this.folders.get(id)?.metadata });
   }
-  storage(options: { intercept?: Intercept; locks?: boolean } = {}): DiskStorage {
+  storage(options: StorageOptions = {}): DiskStorage {
     return new DiskStorage(this, options);
   }
 }
@@ -72,7 +77,7 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
   isClosed = false;
   #isDead = false;
 
-  constructor(disk: Disk, { intercept, locks = true }: { intercept?: Intercept; locks?: boolean }) {
+  constructor(disk: Disk, { intercept, locks = true }: StorageOptions) {
     this.disk = disk;
     this.intercept = intercept;
     this.capabilities = { durable: true, locks };
@@ -86,16 +91,13 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
 
   /** Performs a step unless the process dies or the step is made to fail. */
   async act<T>(step: string, apply: () => T): Promise<T> {
-    await this.#stop(step, 'before');
+    if (!this.#isDead) await this.intercept?.(step, 'before');
+    if (this.#isDead) await new Promise(() => undefined);
     const result = apply();
     this.steps.push(step);
-    await this.#stop(step, 'after');
-    return result;
-  }
-
-  async #stop(step: string, when: 'before' | 'after'): Promise<void> {
-    if (!this.#isDead) await this.intercept?.(step, when);
+    await this.intercept?.(step, 'after');
     if (this.#isDead) await new Promise(() => undefined);
+    return result;
   }
 
   async open(): Promise<JobStorage> {

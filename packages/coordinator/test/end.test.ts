@@ -130,3 +130,31 @@ test('what could not be removed while the job ran is removed at its end', async 
   await p.coordinator.end('finished');
   expect(p.disk.folders.size).toBe(0);
 });
+
+test('what may be complete without being known to be goes too, oldest first', async () => {
+  const p = new Process({ settings: { tolerableFailures: 9 } });
+  const gateway = await p.launch();
+  await p.checkpoint(gateway);
+  p.storage.intercept = (step, when) => {
+    if (step === 'publish 2' && when === 'after') throw new Error('connection reset');
+  };
+  p.coordinator.triggerCheckpoint().catch(() => undefined);
+  await p.clock.settle();
+  gateway.ackAll(2);
+  await p.clock.settle();
+  await p.coordinator.attemptEnded(1);
+  expect(p.disk.complete).toEqual([1, 2]);
+  await p.coordinator.end('cancelled');
+  expect(p.storage.steps.filter((step) => step.startsWith('delete'))).toEqual(['delete 1', 'delete 2']);
+});
+
+test('a process that lost its lock does not say that the job has finished', async () => {
+  const p = new Process();
+  const gateway = await p.launch();
+  await p.checkpoint(gateway);
+  await p.coordinator.attemptEnded(1);
+  p.disk.owner = p.disk.storage();
+  await expect(p.coordinator.end('finished')).rejects.toMatchObject({ code: 'STORAGE_FENCED' });
+  expect(p.disk.finished).toBeUndefined();
+  expect(p.disk.complete).toEqual([1]);
+});

@@ -4,6 +4,7 @@ import {
   type AttemptNumber,
   type CheckpointCoordinator,
   type CheckpointSettings,
+  type CoordinatorContext,
   type JobEventBody,
   type Metrics,
   type PlanDescription,
@@ -35,7 +36,6 @@ export interface ProcessOptions {
   readonly plan?: PlanDescription;
   readonly intercept?: Intercept;
   readonly locks?: boolean;
-  readonly clock?: VirtualClock;
   readonly metrics?: Metrics;
   readonly job?: string;
 }
@@ -47,30 +47,32 @@ export class Process {
   readonly clock: VirtualClock;
   readonly disk: Disk;
   readonly storage: DiskStorage;
+  readonly context: CoordinatorContext;
   readonly coordinator: CheckpointCoordinator;
   readonly events: JobEventBody[] = [];
   readonly failures: { readonly attempt: AttemptNumber; readonly error: unknown }[] = [];
   onFailure: () => void = () => undefined;
   decision: StartDecision | undefined;
 
-  constructor({
-    disk = new Disk(),
-    settings,
-    plan = planOf(),
-    clock = new VirtualClock(),
-    metrics = NO_METRICS,
-    job = 'orders',
-    ...storage
-  }: ProcessOptions = {}) {
-    this.clock = clock;
+  constructor(options: ProcessOptions = {}) {
+    const {
+      disk = new Disk(),
+      settings,
+      plan = planOf(),
+      metrics = NO_METRICS,
+      job = 'orders',
+      intercept,
+      locks,
+    } = options;
+    this.clock = new VirtualClock();
     this.disk = disk;
-    this.storage = disk.storage(storage);
-    this.coordinator = new JobCheckpointCoordinator({
+    this.storage = disk.storage({ intercept, locks });
+    this.context = {
       job,
       plan,
       settings: { ...SETTINGS, ...settings },
       storage: this.storage,
-      clock,
+      clock: this.clock,
       random: seededRandom(1),
       newId: () => `lineage-${String(++ids)}`,
       logger: SILENT,
@@ -80,7 +82,8 @@ export class Process {
         this.failures.push({ attempt, error });
         this.onFailure();
       },
-    });
+    };
+    this.coordinator = new JobCheckpointCoordinator(this.context);
   }
 
   async start(restoreFrom: RestoreFrom = 'auto'): Promise<StartDecision> {

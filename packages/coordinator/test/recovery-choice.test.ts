@@ -1,15 +1,7 @@
-import {
-  NO_METRICS,
-  SILENT,
-  type CoordinatorContext,
-  type RestoreFrom,
-  type StoredCheckpoint,
-} from '@weir/core/contracts';
-import { VirtualClock } from '@weir/testkit';
+import type { RestoreFrom, StoredCheckpoint } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
 import { admit, chooseRecovery, type Found, type RestoreChoice } from '../src/recovery-choice.js';
-import { Disk } from './disk.js';
-import { SETTINGS } from './harness.js';
+import { Process } from './harness.js';
 import { metadataOf, planOf } from './plan.js';
 
 const at = (id: number, complete = true): StoredCheckpoint => ({ id, pointer: `dir/chk-${String(id)}`, complete });
@@ -136,19 +128,7 @@ describe('what was chosen is refused', () => {
   const newest: RestoreChoice = { ...older, newer: undefined };
   type Grade = 'exactly-once' | 'idempotent' | 'at-least-once' | undefined;
   function attempt(choice: RestoreChoice, sinkGrade: Grade, allowDuplicates = false, job = 'orders'): string {
-    const context: CoordinatorContext = {
-      job,
-      plan: planOf({ sinkGrade }),
-      settings: { ...SETTINGS, allowDuplicates },
-      storage: new Disk().storage(),
-      clock: new VirtualClock(),
-      random: () => 0,
-      newId: () => 'x',
-      logger: SILENT,
-      metrics: NO_METRICS,
-      emit: () => undefined,
-      failAttempt: () => undefined,
-    };
+    const { context } = new Process({ job, plan: planOf({ sinkGrade }), settings: { allowDuplicates } });
     try {
       admit(choice, metadataOf({ checkpointId: 3 }), context);
       return 'admitted';

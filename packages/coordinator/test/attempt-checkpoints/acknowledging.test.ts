@@ -144,6 +144,33 @@ describe('declines', () => {
     await expect(second).resolves.toMatchObject({ checkpointId: 2 });
   });
 
+  test('a success in between ends the row of failures', async () => {
+    const p = new Process({ settings: { tolerableFailures: 1 } });
+    const gateway = await p.launch();
+    for (const id of [1, 3]) {
+      p.coordinator.triggerCheckpoint().catch(() => undefined);
+      await p.clock.settle();
+      gateway.decline(id, OUT);
+      await p.clock.settle();
+      expect(await p.checkpoint(gateway)).toBe(id + 1);
+    }
+    expect(p.failures).toEqual([]);
+  });
+
+  test('the next in the queue starts at once, also while the files of the declined one are still being removed', async () => {
+    const p = new Process({ settings: { tolerableFailures: 1 } });
+    const gateway = await p.launch();
+    p.storage.intercept = (step) => (step === 'discard 1' ? new Promise(() => undefined) : undefined);
+    p.coordinator.triggerCheckpoint().catch(() => undefined);
+    const second = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.decline(1, OUT);
+    await p.clock.settle();
+    expect(gateway.triggered).toEqual([1, 2]);
+    gateway.ackAll(2);
+    await expect(second).resolves.toMatchObject({ checkpointId: 2 });
+  });
+
   test('a reason that does not count leaves the attempt alone', async () => {
     const p = new Process();
     const gateway = await p.launch();

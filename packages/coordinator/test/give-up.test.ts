@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { Cleaner } from '../src/cleaning.js';
+import { FailureCounter } from '../src/failure-counter.js';
+import { giveUpCheckpoint } from '../src/give-up.js';
+import { CheckpointLedger } from '../src/ledger.js';
+import { PendingCheckpoint } from '../src/pending-checkpoint.js';
+import { StatisticsRecorder } from '../src/statistics.js';
+import { FakeGateway } from './fake-gateway.js';
+import { Process } from './harness.js';
+import { OUT, SOURCE } from './plan.js';
+
+test('ME-04: a checkpoint that was given up holds nothing in memory, whoever still holds it', async () => {
+  const { context, coordinator, storage, clock } = new Process();
+  const gateway = new FakeGateway(coordinator, 1);
+  const pending = new PendingCheckpoint({
+    id: 1,
+    trigger: 'manual',
+    triggeredAt: 0,
+    startedAt: 0,
+    subtasks: [SOURCE, OUT],
+  });
+  pending.enumerators = [{ uid: 'numbers', serializer: { id: 's', version: 1 }, bytes: new Uint8Array(9) }];
+  pending.location = await storage.create(1);
+  pending.phase = 'collecting';
+  pending.acknowledge(gateway.ackOf(1, SOURCE));
+
+  const { verdict } = giveUpCheckpoint(pending, 'CHECKPOINT_SUBSUMED', undefined, 'remove', {
+    context,
+    storage,
+    lock: undefined,
+    ledger: new CheckpointLedger({ lineage: 'l', nextId: 2, completed: [], numRetained: 1 }),
+    failures: new FailureCounter(0),
+    statistics: new StatisticsRecorder(clock, context.metrics),
+    cleaner: new Cleaner({ verifyLock: async () => undefined, report: () => undefined, onProgress: () => undefined }),
+  });
+  expect(verdict).toBe('ignored');
+  expect(pending.phase).toBe('aborted');
+  expect(pending.acks).toEqual([]);
+  expect(pending.enumerators).toEqual([]);
+});

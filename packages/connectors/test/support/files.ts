@@ -1,0 +1,43 @@
+import path from 'node:path/posix';
+import type { FileSystem } from '@weir/core/contracts';
+import { CrashFileSystem } from '@weir/testkit';
+
+/** A disk in memory that holds these files. */
+export async function filesOf(contents: Readonly<Record<string, string | Uint8Array>>): Promise<CrashFileSystem> {
+  const disk = new CrashFileSystem();
+  for (const [name, content] of Object.entries(contents)) await put(disk, name, content);
+  return disk;
+}
+
+export async function put(disk: FileSystem, name: string, content: string | Uint8Array): Promise<void> {
+  let folder = '';
+  for (const part of path.dirname(name).split('/')) {
+    folder = folder === '' ? part || '/' : path.join(folder, part);
+    if (folder !== '/' && folder !== '.') await disk.makeDirectory(folder);
+  }
+  await disk.remove(name);
+  const handle = await disk.open(name, 'create');
+  await handle.write(typeof content === 'string' ? Buffer.from(content) : content);
+  await handle.close();
+}
+
+export async function textOf(disk: FileSystem, name: string): Promise<string> {
+  return Buffer.from(await disk.readFile(name)).toString();
+}
+
+/** The same disk, but a read gives `bytes` bytes at most, as reads may. */
+export function shortReads(disk: FileSystem, bytes: number): FileSystem {
+  return new Proxy(disk, {
+    get(target, name) {
+      if (name !== 'open') {
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+      }
+      const open: FileSystem['open'] = async (file, mode) => {
+        const handle = await target.open(file, mode);
+        return { ...handle, read: (position, length) => handle.read(position, Math.min(length, bytes)) };
+      };
+      return open;
+    },
+  });
+}

@@ -1,1 +1,12 @@
-export {};
+export { committed, committedBatches } from './committed.js';
+export type { CommittedOptions } from './committed.js';
+export type { CommittedBatch } from './committed-sink.js';
+export { fromObservable } from './from-observable.js';
+export type { FromObservableOptions } from './from-observable.js';
+export type { Overflow } from './observable-feed.js';
+export type { ObservableLike } from './observable-like.js';
+export { fromResumable } from './from-resumable.js';
+export type { FromResumableOptions } from './from-resumable.js';
+export type { Resumable } from './resumable-reader.js';
+export { toObservable } from './to-observable.js';
+export type { ToObservableOptions } from './to-observable.js';

@@ -1,0 +1,36 @@
+/** Records between a writer and its committer, counted: whether they are too many, and who waits for them to become fewer. */
+export class Backlog {
+  readonly #capacity: number;
+  #size = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+  get isFull(): boolean {
+    return this.#size >= this.#capacity;
+  }
+
+  added(count: number): void {
+    this.#size += count;
+  }
+
+  removed(count: number): void {
+    this.#size -= count;
+    if (this.isFull) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const goOn of waiting) goOn();
+  }
+
+  /** Settles when it is no longer full. */
+  room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+}

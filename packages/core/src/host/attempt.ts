@@ -103,6 +103,7 @@ export class Attempt implements AttemptGateway {
       for (let index = 0; index < stage.parallelism; index++) {
         const stores: KeyedStateStore[] = [];
         const subtask = new Subtask({
+          job: options.job,
           id: { stage: stage.id, index },
           attempt: options.attempt,
           keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),

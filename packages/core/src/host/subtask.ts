@@ -6,9 +6,18 @@ import type { AbortReason } from '../contracts/job-events.js';
 import type { KeyGroupRange } from '../contracts/snapshot.js';
 import type { Slice } from '../contracts/state-backend.js';
 import { cancelMarker, type Barrier } from '../element/element.js';
-import type { AttemptNumber, CheckpointId, OperatorUid, SubtaskId } from '../element/ids.js';
+import {
+  subtaskName,
+  type AttemptNumber,
+  type CheckpointId,
+  type JobName,
+  type OperatorUid,
+  type SubtaskId,
+} from '../element/ids.js';
+import { WeirError } from '../errors.js';
 import type { OperatorEnd, RestoredState } from '../operator/operator.js';
 import type { SourceOperator } from '../operator/source-operator.js';
+import { operatorFailure } from '../operator/user-code.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
 import { ChunkSize } from './chunk-size.js';
@@ -18,6 +27,7 @@ import type { Runnable, Scheduler } from './scheduler.js';
 import { SnapshotWrites } from './snapshot-writes.js';
 
 export interface SubtaskOptions {
+  readonly job: JobName;
   readonly id: SubtaskId;
   readonly attempt: AttemptNumber;
   readonly keyGroups: KeyGroupRange;
@@ -64,7 +74,8 @@ export class Subtask implements Runnable {
   #opened = false;
   #closed = false;
   #latestCompleted: CheckpointId = 0;
-  readonly #notifications = new Set<Promise<void>>();
+  /** Settles when what the latest completed checkpoint covers is committed. */
+  #notified: Promise<void> = Promise.resolve();
 
   constructor(options: SubtaskOptions) {
     this.id = options.id;
@@ -118,14 +129,19 @@ export class Subtask implements Runnable {
     restored: (uid: OperatorUid) => RestoredState | undefined,
   ): Promise<void> {
     this.#source = source;
-    this.#stage = new Stage(operators, this.#options.inputCount, {
-      next: (element) => {
+    const { job, inputCount: inputs, id } = this.#options;
+    this.#stage = new Stage({
+      operators,
+      inputs,
+      output: (element) => {
         if (element.kind === 'batch') this.#router.emit(element);
         else this.#router.broadcast(element);
       },
       failed: (error) => {
         this.#fail(error);
       },
+      drained: () => this.#flow.drained(),
+      failureOf: (uid, error) => operatorFailure({ uid, job, subtask: id.index }, error),
     });
     await this.#stage.restoreAndOpen(restored);
   }
@@ -156,7 +172,8 @@ export class Subtask implements Runnable {
   completed(checkpointId: CheckpointId): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
-        reject(this.#options.signal.reason as Error);
+        const { job, id } = this.#options;
+        reject(new WeirError('JOB_NOT_RUNNING', `Subtask ${subtaskName(id)} of job ${job} is closed.`));
         return;
       }
       this.post(() => {
@@ -167,7 +184,7 @@ export class Subtask implements Runnable {
 
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
     this.post(() => {
-      void this.#notify(latestCompleted).catch(() => undefined);
+      void this.#notify(latestCompleted);
       this.#barriers = this.#barriers.filter((barrier) => barrier.checkpointId !== checkpointId);
       this.#writes.abort(checkpointId);
       this.#gate?.abort(checkpointId);
@@ -181,10 +198,11 @@ export class Subtask implements Runnable {
     this.#closed = true;
     this.#mailbox = [];
     this.#router.close();
+    this.#flow.abandon(this.#options.signal.reason);
     await this.#step?.catch(() => undefined);
     await this.#flow.idle();
     await this.#writes.close();
-    await Promise.allSettled(this.#notifications);
+    await this.#notified.catch(() => undefined);
     await this.#stage?.close(end);
   }
 
@@ -193,10 +211,13 @@ export class Subtask implements Runnable {
       // What is left of a failed attempt must not reach a checkpoint: nothing moves any more.
       if (this.#options.signal.aborted) return false;
       this.#readMailbox();
-      if (!this.#opened || this.#closed || this.#step !== undefined || this.#flow.isWaiting) return false;
+      if (!this.#opened || this.#closed || this.#flow.isWaiting) return false;
       if (this.#flow.isSuspended) {
+        // Also during a step: what an operator emits while it prepares must get through before the barrier leaves.
         if (!this.#router.hasDemand) return false;
         this.#flow.resume();
+      } else if (this.#step !== undefined) {
+        return false;
       } else {
         const barrier = this.#barriers.shift();
         if (barrier !== undefined) this.#checkpoint(barrier, this.#options.clock.monotonic());
@@ -300,19 +321,16 @@ export class Subtask implements Runnable {
     );
   }
 
-  async #notify(checkpointId: CheckpointId): Promise<void> {
-    if (checkpointId <= this.#latestCompleted) return;
-    this.#latestCompleted = checkpointId;
-    const told = this.#stage?.completed(checkpointId) ?? Promise.resolve();
-    this.#notifications.add(told);
-    try {
-      await told;
-    } catch (error) {
-      this.#fail(error);
-      throw error;
-    } finally {
-      this.#notifications.delete(told);
+  /** Settles when what the checkpoint covers is committed, also if it was told of before, by the end of another one. */
+  #notify(checkpointId: CheckpointId): Promise<void> {
+    if (checkpointId > this.#latestCompleted) {
+      this.#latestCompleted = checkpointId;
+      this.#notified = bothOf(this.#notified, this.#stage?.completed(checkpointId));
+      this.#notified.catch((error: unknown) => {
+        this.#fail(error);
+      });
     }
+    return this.#notified;
   }
 
   #decline(checkpointId: CheckpointId, reason: AbortReason, error: unknown): void {
@@ -323,4 +341,10 @@ export class Subtask implements Runnable {
   #fail(error: unknown): void {
     if (!this.#closed) this.#options.onFailed(error);
   }
+}
+
+/** Settles when both have; rejects with the first's error rather than the second's. */
+async function bothOf(first: Promise<void>, second: Promise<void> | undefined): Promise<void> {
+  for (const outcome of await Promise.allSettled([first, second]))
+    if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -12,27 +12,21 @@ export function rxOperator<A, B>(context: OperatorContext, lifted: OperatorFunct
     connect: (source) =>
       source.pipe(
         perRecord<A, B>(context, (output) => (record, timestamp) => {
-          let open = true;
           let failure: { readonly error: unknown } | undefined;
           const subscription = of(record)
             .pipe(lifted)
             .subscribe({
               next(value) {
-                if (open) output.pushAt(value, timestamp);
+                output.pushAt(value, timestamp);
               },
               error(error: unknown) {
                 failure = { error };
-                open = false;
-              },
-              complete() {
-                open = false;
               },
             });
-          const heldBack = open;
-          open = false;
+          const isHeldBack = !subscription.closed;
           subscription.unsubscribe();
           if (failure !== undefined) throw failure.error;
-          if (heldBack) {
+          if (isHeldBack) {
             throw new WeirError(
               'RX_HELD_BACK',
               `Operator ${context.uid} of job ${context.job}: an RxJS operator inside rx() did not complete synchronously. ` +

@@ -15,7 +15,7 @@ export interface SinkSurroundings {
   readonly restored: boolean;
   readonly checkpointing: boolean;
   /** Rejects once another process or attempt has taken over. */
-  verify(): Promise<void>;
+  readonly verify: () => Promise<void>;
   /** {@link SinkWriterContext.nextBarrier}, for a writer that the barrier `passed` has reached. Absent with checkpointing off. */
   readonly nextBarrier?: ((passed: CheckpointId, until: AbortSignal) => Promise<void>) | undefined;
 }

@@ -1,6 +1,11 @@
 import type { Slice } from '../contracts/state-backend.js';
 import type { Flow } from '../operator/flow.js';
 
+interface Drain {
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 /** The flow of one stage: closed while its output has no demand, while an operator waits or is suspended, and when its time slice is over. */
 export class StageFlow implements Flow {
   readonly #hasDemand: () => boolean;
@@ -8,6 +13,7 @@ export class StageFlow implements Flow {
   #slice: Pick<Slice, 'isOver'> | undefined;
   #suspended: (() => void)[] = [];
   #waits = new Set<Promise<void>>();
+  #drains: Drain[] = [];
 
   /** `onSettled` is called after something waited for has settled. */
   constructor(hasDemand: () => boolean, onSettled: (failure: { readonly error: unknown } | undefined) => void) {
@@ -28,6 +34,7 @@ export class StageFlow implements Flow {
     const wait: Promise<void> = settled.then(
       () => {
         this.#waits.delete(wait);
+        this.#lookIfDrained();
         this.#onSettled(undefined);
       },
       (error: unknown) => {
@@ -55,10 +62,29 @@ export class StageFlow implements Flow {
     this.#suspended = [];
     first?.();
     this.#suspended.push(...rest);
+    this.#lookIfDrained();
   }
 
   /** Settles when nothing is waited for any more. */
   async idle(): Promise<void> {
     while (this.#waits.size > 0) await Promise.all(this.#waits);
+  }
+
+  /** Settles once nothing is waited for and nothing is suspended; undefined if that is so already. Rejects when it is abandoned. */
+  drained(): Promise<void> | undefined {
+    if (!this.isWaiting && !this.isSuspended) return undefined;
+    return new Promise((resolve, reject) => {
+      this.#drains.push({ resolve, reject });
+    });
+  }
+
+  /** What is suspended will not go on any more. */
+  abandon(reason: unknown): void {
+    for (const { reject } of this.#drains.splice(0)) reject(reason);
+  }
+
+  #lookIfDrained(): void {
+    if (this.isWaiting || this.isSuspended) return;
+    for (const { resolve } of this.#drains.splice(0)) resolve();
   }
 }

@@ -10,42 +10,55 @@ export interface StageOperator {
   readonly uid: OperatorUid;
   readonly operator: Operator;
 }
+export interface StageOptions {
+  /** Head first. */
+  readonly operators: readonly StageOperator[];
+  /** Of the first operator. */
+  readonly inputs: number;
+  /** Takes what leaves the last operator; what it throws fails the stage. */
+  readonly output: (element: StreamElement<unknown>) => void;
+  readonly failed: (error: unknown) => void;
+  /** Settles once operators have passed on all that they were handed; undefined if they have. */
+  readonly drained: () => Promise<void> | undefined;
+  /** What an operator threw, with its name on it. */
+  readonly failureOf: (uid: OperatorUid, error: unknown) => unknown;
+}
+
 /**
  * A chain of operators with no exchange inside, composed with `pipe`; it knows nothing of other subtasks, channels, alignment or coordinator.
- * Head first: restore and open go from tail to head, prepare and finish from head to tail, capture and notifications from tail to head
+ * Restore and open go from tail to head, prepare and finish from head to tail, capture, notifications and close from tail to head
  * (Flink: RegularOperatorChain).
  */
 export class Stage {
-  readonly #operators: readonly StageOperator[];
+  readonly #options: StageOptions;
   readonly #heads: readonly Subject<StreamElement<unknown>>[];
   readonly #subscription: Subscription;
 
-  constructor(
-    operators: readonly StageOperator[],
-    inputs: number,
-    output: { next(element: StreamElement<unknown>): void; failed(error: unknown): void },
-  ) {
-    this.#operators = operators;
+  constructor(options: StageOptions) {
+    this.#options = options;
+    const { operators, inputs, output, failed, failureOf } = options;
     this.#heads = Array.from({ length: inputs }, () => new Subject());
+    const last = operators.at(-1);
+    if (last === undefined) throw new RangeError('a stage has at least one operator');
     this.#subscription = chain(operators, this.#heads).subscribe({
       next: (element) => {
         try {
-          output.next(element);
+          output(element);
         } catch (error) {
-          output.failed(error);
+          failed(failureOf(last.uid, error));
         }
       },
       error: (error: unknown) => {
-        output.failed(error);
+        failed(error);
       },
     });
   }
 
   async restoreAndOpen(restored: (uid: OperatorUid) => RestoredState | undefined): Promise<void> {
-    for (const { uid, operator } of this.#operators.toReversed()) {
-      const state = restored(uid);
-      if (state !== undefined) await operator.restore?.(state);
-      await operator.open?.();
+    for (const member of this.#options.operators.toReversed()) {
+      const state = restored(member.uid);
+      if (state !== undefined) await this.#call(member, (operator) => operator.restore?.(state));
+      await this.#call(member, (operator) => operator.open?.());
     }
   }
 
@@ -59,50 +72,84 @@ export class Stage {
   }
 
   prepare(checkpointId: CheckpointId): Awaitable<void> {
-    return inOrder(this.#operators, ({ operator }) => operator.prepare?.(checkpointId));
+    return this.#headToTail((operator) => operator.prepare?.(checkpointId));
   }
 
   /** What the stage as a whole holds of one checkpoint until it is written, out of reach of user code. */
   capture(checkpointId: CheckpointId): readonly EncodedCapture[] {
     const captures: EncodedCapture[] = [];
-    try {
-      for (const { uid, operator } of this.#operators.toReversed()) {
+    for (const { uid, operator } of this.#options.operators.toReversed()) {
+      try {
         const capture = operator.capture?.(checkpointId);
         if (capture !== undefined) captures.push(encodeCapture(uid, capture));
+      } catch (error) {
+        for (const { keyed } of captures) keyed?.release();
+        throw this.#options.failureOf(uid, error);
       }
-    } catch (error) {
-      for (const { keyed } of captures) keyed?.release();
-      throw error;
     }
     return captures;
   }
 
   /** Every operator hears of it, also if one before it threw; the first error is thrown in the end. */
   async completed(checkpointId: CheckpointId): Promise<void> {
-    const told = this.#operators.toReversed().map(async ({ operator }) => operator.completed?.(checkpointId));
+    const told = this.#options.operators
+      .toReversed()
+      .map(async (member) => this.#call(member, (operator) => operator.completed?.(checkpointId)));
     for (const outcome of await Promise.allSettled(told)) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
+  /** Every operator hears of it, as with `completed`. */
   aborted(checkpointId: CheckpointId): void {
-    for (const { operator } of this.#operators.toReversed()) operator.aborted?.(checkpointId);
+    const errors: unknown[] = [];
+    for (const { uid, operator } of this.#options.operators.toReversed()) {
+      try {
+        operator.aborted?.(checkpointId);
+      } catch (error) {
+        errors.push(this.#options.failureOf(uid, error));
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   }
 
   finish(): Awaitable<void> {
-    return inOrder(this.#operators, ({ operator }) => operator.finish?.());
+    return this.#headToTail((operator) => operator.finish?.());
   }
 
   /** Closes every operator, tail first, whatever the others do; the first error is thrown in the end. */
   async close(end: OperatorEnd): Promise<void> {
-    this.#subscription.unsubscribe();
+    const { operators, failureOf } = this.#options;
     const errors: unknown[] = [];
-    for (const { operator } of this.#operators.toReversed()) {
+    try {
+      this.#subscription.unsubscribe();
+    } catch (error) {
+      errors.push(error);
+    }
+    for (const { uid, operator } of operators.toReversed()) {
       try {
         await operator.close?.(end);
       } catch (error) {
-        errors.push(error);
+        errors.push(failureOf(uid, error));
       }
     }
     if (errors.length > 0) throw errors[0];
+  }
+
+  /** One after the other; what one of them emits has gone through the rest before these have their turn. Synchronous where nobody waits. */
+  #headToTail(step: (operator: Operator) => Awaitable<void>): Awaitable<void> {
+    const { operators, drained } = this.#options;
+    const steps = operators.flatMap((member) => [() => this.#call(member, step), drained]);
+    return inOrder(steps, (next) => next());
+  }
+
+  #call({ uid, operator }: StageOperator, step: (operator: Operator) => Awaitable<void>): Awaitable<void> {
+    const named = (error: unknown): never => {
+      throw this.#options.failureOf(uid, error);
+    };
+    try {
+      return step(operator)?.then(undefined, named);
+    } catch (error) {
+      return named(error);
+    }
   }
 }
 
@@ -112,6 +159,5 @@ function chain(
 ): Observable<StreamElement<unknown>> {
   // Types meet where the graph connects operators; between them the elements are of whatever type the neighbours agreed on.
   const [first, ...rest] = operators.map(({ operator }) => operator as Operator<unknown>);
-  if (first === undefined) throw new RangeError('a stage has at least one operator');
-  return rest.reduce((stream, operator) => operator.connect(stream), first.connect(...heads));
+  return rest.reduce((stream, operator) => operator.connect(stream), (first as Operator<unknown>).connect(...heads));
 }

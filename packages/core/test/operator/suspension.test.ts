@@ -18,7 +18,7 @@ interface Expansion {
   readonly count: number;
 }
 
-function operatorOf({ kind, count }: Expansion, flow: Flow): Operator<never> {
+function operatorOf({ kind, count }: Expansion, flow: Flow): Operator {
   const context = operatorContext({ flow });
   switch (kind) {
     case 'flatMap':

@@ -8,10 +8,10 @@ export class StageBench {
   readonly flow: StageFlow;
   readonly out: StreamElement<unknown>[] = [];
   readonly errors: unknown[] = [];
-  readonly #operators: readonly Operator<never>[];
+  readonly #operators: readonly Operator[];
   readonly #head = new Subject<StreamElement<unknown>>();
 
-  constructor(hasDemand: () => boolean, operators: (flow: StageFlow) => readonly Operator<never>[]) {
+  constructor(hasDemand: () => boolean, operators: (flow: StageFlow) => readonly Operator[]) {
     this.flow = new StageFlow(hasDemand, (failure) => {
       if (failure !== undefined) this.errors.push(failure.error);
     });

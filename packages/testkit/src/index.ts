@@ -19,6 +19,8 @@ export type { RestartStrategySuiteOptions } from './restart-strategy-suite.js';
 export { seededRandom } from './seeded-random.js';
 export { serializerSuite } from './serializer-suite.js';
 export type { SerializerSuiteOptions } from './serializer-suite.js';
+export { sinkSuite } from './sink-suite/sink-suite.js';
+export type { SinkFixture, SinkSuiteOptions } from './sink-suite/fixture.js';
 export { sourceSuite } from './source-suite/source-suite.js';
 export type { SourceFixture, SourceSuiteOptions } from './source-suite/fixture.js';
 export { runSuite } from './suite.js';

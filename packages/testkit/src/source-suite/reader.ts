@@ -29,7 +29,9 @@ export function readerChecks<T>(check: SourceCheck<T>, { capabilities }: SourceS
     // One source, as in a job: its readers must not share what belongs to one of them.
     const source = bench.fixture.source();
     const turns: { reader: SourceReader<T>; records: T[]; expected: readonly T[] }[] = [];
-    for (const { split, expected } of [...all, ...all]) {
+    // What is given at most once is not there for a second reader of the same split.
+    const opened = capabilities.grade === 'at-most-once' ? all : [...all, ...all];
+    for (const { split, expected } of opened) {
       turns.push({ reader: await openReader(bench.fixture, split, undefined, source), records: [], expected });
     }
     for (let open = turns.slice(); open.length > 0;) {

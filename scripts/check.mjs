@@ -50,6 +50,7 @@ function missingReferences() {
     'examples',
     'e2e',
     'benchmarks',
+    'docs',
   ];
   return workspaces.filter((dir) => !referenced.includes(dir)).map((dir) => `tsconfig.json has no reference to ${dir}`);
 }

@@ -1,0 +1,29 @@
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codeWithoutFile, examplesIn, withExamples } from './support/examples.js';
+import { exists, filesBelow, PAGES, ROOT, textOf } from './support/pages.js';
+import { anchorsOf, linksOf } from './support/links.js';
+
+describe.each(PAGES)('%s', (page) => {
+  test('shows code as it is in the file that is compiled and run (vitest -u puts it in)', async () => {
+    const text = textOf(page);
+    expect(codeWithoutFile(text), 'blocks of code without <!-- docs/….ts --> before them').toBe(0);
+    expect(examplesIn(text).filter((file) => !exists(file))).toEqual([]);
+    await expect(withExamples(text)).toMatchFileSnapshot(path.join(ROOT, page));
+  });
+
+  test('links to what exists', () => {
+    const broken = linksOf(textOf(page)).filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? page : path.posix.join(path.posix.dirname(page), file);
+      if (!exists(target)) return true;
+      return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+test('every example is shown on a page', () => {
+  const shown = new Set(PAGES.flatMap((page) => examplesIn(textOf(page))));
+  expect(filesBelow('docs/examples').filter((file) => !shown.has(file))).toEqual([]);
+});

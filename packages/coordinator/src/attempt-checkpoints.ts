@@ -1,5 +1,6 @@
 import {
   WeirError,
+  messageOf,
   type AbortReason,
   type AttemptGateway,
   type CheckpointId,
@@ -205,12 +206,18 @@ export class AttemptCheckpoints implements CompletingAttempt {
 
   /** One after the other, so that checkpoints complete in the order of their ids. */
   #publish(pending: PendingCheckpoint): void {
-    this.#publishing = this.#publishing.then(async () => {
-      const { location } = pending;
-      if (!pending.isFullyAcknowledged || location === undefined) return;
-      await complete(pending, location, this, this.#job);
-      this.look();
-    });
+    this.#publishing = this.#publishing
+      .then(async () => {
+        const { location } = pending;
+        if (!pending.isFullyAcknowledged || location === undefined) return;
+        await complete(pending, location, this, this.#job);
+        this.look();
+      })
+      .catch((cause: unknown) => {
+        // Whatever can fail in there is answered in there; anything else must not pass unseen, nor end the process.
+        const message = `Completing checkpoint ${String(pending.id)} of job ${this.#job.context.job} broke off: ${messageOf(cause)}`;
+        this.fail(new WeirError('PROTOCOL_VIOLATION', message, { cause }));
+      });
   }
 
   #tellAborted(checkpointId: CheckpointId): void {

@@ -9,6 +9,7 @@ import {
   type CoordinatorContext,
   type RestoreFrom,
   type RestorePlan,
+  type RestoredFrom,
   type StartDecision,
   type SubtaskReport,
 } from '@weir/core/contracts';
@@ -28,7 +29,7 @@ import { StatisticsRecorder } from './statistics.js';
 /** The attempt that may write, from `beginAttempt` to `attemptEnded`. */
 interface CurrentAttempt {
   readonly number: AttemptNumber;
-  readonly restore: RestorePlan | undefined;
+  readonly restoredFrom: RestoredFrom | undefined;
   /** Once every subtask runs. */
   checkpoints: AttemptCheckpoints | undefined;
 }
@@ -84,12 +85,13 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
     const number = this.#lastAttempt + 1;
     await job.lock?.recordAttempt(number);
     this.#lastAttempt = number;
-    this.#current = { number, restore, checkpoints: undefined };
     if (restore === undefined) {
+      this.#current = { number, restoredFrom: undefined, checkpoints: undefined };
       this.#context.emit({ kind: 'fresh-start', reason: this.#freshReason });
       this.#freshReason = 'no checkpoint had completed before the attempt ended';
     } else {
       const { checkpointId, pointer } = restore;
+      this.#current = { number, restoredFrom: { checkpointId, pointer }, checkpoints: undefined };
       this.#statistics.restored(checkpointId);
       this.#context.emit({ kind: 'restored', checkpointId, pointer, attempt: number });
     }
@@ -110,7 +112,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       job.cleaner.clean({ checkpointId: stored.id, remove: () => job.storage.delete(stored) });
     }
     job.cleaner.retryBelow(job.ledger.newestId);
-    current.checkpoints = new AttemptCheckpoints(job, gateway, current.restore);
+    current.checkpoints = new AttemptCheckpoints(job, gateway, current.restoredFrom);
   }
 
   receive(report: SubtaskReport): void {

@@ -110,7 +110,7 @@ export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, conte
 export function choicesAmong(completed: readonly StoredCheckpoint[]): string {
   if (completed.length === 0) return 'There is no other completed checkpoint in its directory.';
   const ids = completed.map((c) => String(c.id));
-  return `Completed checkpoints in its directory: ${ids.join(', ')}; choose one with restoreFrom { checkpointId: ${ids.at(-1) ?? ''} }.`;
+  return `Completed checkpoints in its directory: ${ids.join(', ')}; choose one with restoreFrom { checkpoint: ${ids.at(-1) ?? ''} }.`;
 }
 
 function newerThan(

@@ -353,3 +353,19 @@ test('testAddCheckpointMoreThanMaxRetained: the newest numRetained stay', async 
   for (let i = 0; i < 4; i++) await p.checkpoint(gateway);
   expect(p.disk.complete).toEqual([3, 4]);
 });
+
+test('a listener that throws fails the attempt instead of the process, and the attempt can still end', async () => {
+  const p = new Process();
+  const gateway = await p.launch();
+  p.onEvent = (event) => {
+    if (event.kind === 'checkpoint-completed') throw new Error('bad listener');
+  };
+  p.coordinator.triggerCheckpoint().catch(() => undefined);
+  await p.clock.settle();
+  gateway.ackAll(1);
+  await p.clock.settle();
+  expect(p.failures).toMatchObject([{ attempt: 1, error: { message: expect.stringContaining('bad listener') } }]);
+  p.onEvent = () => undefined;
+  await p.coordinator.attemptEnded(1);
+  expect((await p.coordinator.beginAttempt()).restore?.checkpointId).toBe(1);
+});

@@ -52,6 +52,7 @@ export class Process {
   readonly events: JobEventBody[] = [];
   readonly failures: { readonly attempt: AttemptNumber; readonly error: unknown }[] = [];
   onFailure: () => void = () => undefined;
+  onEvent: (event: JobEventBody) => void = () => undefined;
   decision: StartDecision | undefined;
 
   constructor(options: ProcessOptions = {}) {
@@ -77,7 +78,10 @@ export class Process {
       newId: () => `lineage-${String(++ids)}`,
       logger: SILENT,
       metrics,
-      emit: (event) => this.events.push(event),
+      emit: (event) => {
+        this.events.push(event);
+        this.onEvent(event);
+      },
       failAttempt: (attempt, error) => {
         this.failures.push({ attempt, error });
         this.onFailure();

@@ -113,7 +113,7 @@ describe('the choice', () => {
   test('what is missing is named together with what there is', () => {
     expect(() =>
       chooseRecovery('orders', { checkpointId: 7 }, { stored: [at(3), at(4)], finished: undefined, named: undefined }),
-    ).toThrow(/no completed checkpoint 7\. .*3, 4; choose one with restoreFrom \{ checkpointId: 4 \}/);
+    ).toThrow(/no completed checkpoint 7\. .*3, 4; choose one with restoreFrom \{ checkpoint: 4 \}/);
   });
 });
 

@@ -282,7 +282,7 @@ describe('a checkpoint that cannot be restored', () => {
       await expect(p.start(restoreFrom)).rejects.toMatchObject({
         code: 'CHECKPOINT_UNREADABLE',
         recoverable: false,
-        message: expect.stringMatching(/disk\/chk-3 .*1, 2; choose one with restoreFrom \{ checkpointId: 2 \}/),
+        message: expect.stringMatching(/disk\/chk-3 .*1, 2; choose one with restoreFrom \{ checkpoint: 2 \}/),
       });
       // Refused: nothing was changed, so that another choice can be made.
       expect([...disk.folders.keys()]).toEqual([1, 2, 3, 4]);
@@ -310,7 +310,7 @@ describe('a checkpoint that cannot be restored', () => {
     await expect(restore?.read(blob)).rejects.toMatchObject({
       code: 'CHECKPOINT_UNREADABLE',
       recoverable: false,
-      message: expect.stringMatching(/chk-2\/x is missing.*checkpointId: 1/),
+      message: expect.stringMatching(/chk-2\/x is missing.*checkpoint: 1/),
     });
   });
 

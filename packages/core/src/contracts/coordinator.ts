@@ -124,7 +124,10 @@ export interface AttemptGateway {
   snapshotEnumerators(checkpointId: CheckpointId): Promise<readonly EnumeratorSnapshot[]>;
   /** Sends the barrier into every source. Subtasks write to `location` and report to `receive`. */
   trigger(barrier: Barrier, location: CheckpointLocation): void;
-  /** Tells every subtask that `checkpointId` and all before are complete; settles when their committables are committed. Rejects if the attempt ends first. */
+  /**
+   * Tells every subtask that `checkpointId` and all before are complete; settles when their committables are committed. Rejects if the attempt
+   * ends first. Called in ascending order, also while the commits of an earlier one are still under way.
+   */
   completed(checkpointId: CheckpointId): Promise<void>;
   /** Tells every subtask that `checkpointId` will not complete. */
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void;

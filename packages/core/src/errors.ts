@@ -99,7 +99,13 @@ export function isRecoverable(error: unknown): boolean {
   return true;
 }
 
-/** The text of anything that was thrown. */
+/** The text of anything that was thrown, also of what has no text. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    // An object without a prototype, or with a toString that throws.
+    return Object.prototype.toString.call(error);
+  }
 }

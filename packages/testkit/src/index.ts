@@ -12,8 +12,31 @@ export type { CrashOutcome } from './crash-file-system/crash-outcome.js';
 export type { FailureOptions, Hold } from './crash-file-system/faults.js';
 export { FileError } from './crash-file-system/file-error.js';
 export type { Operation, OperationName, OperationPattern } from './crash-file-system/operation.js';
+export { crash } from './crash-script/crash.js';
+export type { Crash } from './crash-script/crash.js';
+export { runOperator } from './crash-script/run-operator.js';
+export type { RunOperatorOptions } from './crash-script/run-operator.js';
+export { assertExactlyOnce } from './exactly-once.js';
+export { faultyStorage } from './faulty-storage/faulty-storage.js';
+export type { FaultyStorage } from './faulty-storage/faulty-storage.js';
+export type { Misfortune, StorageFault, StorageOperation } from './faulty-storage/fault.js';
 export { fileSystemSuite } from './file-system-suite.js';
 export type { FileSystemFixture, FileSystemSuiteOptions } from './file-system-suite.js';
+export { failOnce } from './job-parts/fail-once.js';
+export { gate } from './job-parts/gate.js';
+export type { Gate } from './job-parts/gate.js';
+export { ledger } from './job-parts/ledger.js';
+export type { Ledger, LedgerEntry } from './job-parts/ledger.js';
+export { numbers } from './job-parts/numbers.js';
+export type { NumbersOptions } from './job-parts/numbers.js';
+export { transactionalMemorySink } from './job-parts/transactional-memory-sink.js';
+export type { TransactionalMemorySink, TransactionStep } from './job-parts/transactional-memory-sink.js';
+export { checkOperator } from './operator-harness/check-operator.js';
+export type { CheckOperatorOptions } from './operator-harness/check-operator.js';
+export {
+  createReferenceStateBackend,
+  referenceStateBackend,
+} from './reference-state-backend/reference-state-backend.js';
 export { restartStrategySuite } from './restart-strategy-suite.js';
 export type { RestartStrategySuiteOptions } from './restart-strategy-suite.js';
 export { seededRandom } from './seeded-random.js';

@@ -1,0 +1,71 @@
+import type { BlobWriter, CheckpointLocation, CheckpointStorage, Clock, JobStorage } from '@weir/core/contracts';
+import { cut, FaultPlan, suffer, type StorageFault, type StorageOperation } from './fault.js';
+
+export interface FaultyStorage extends CheckpointStorage {
+  /** How often each operation was begun: a test should make sure that its fault was met. */
+  readonly calls: Readonly<Record<StorageOperation, number>>;
+}
+
+/** A checkpoint storage in which chosen operations fail, are late or lose bytes; for the rest it is `storage`. */
+export function faultyStorage(storage: CheckpointStorage, faults: readonly StorageFault[]): FaultyStorage {
+  const plan = new FaultPlan(faults);
+  return {
+    type: storage.type,
+    capabilities: storage.capabilities,
+    calls: plan.calls,
+    open: async (scope) => faultyJob(await storage.open(scope), plan, scope.clock),
+  };
+}
+
+function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
+  const read = async (bytes: () => Promise<Uint8Array>): Promise<Uint8Array> => {
+    const misfortune = plan.next('read');
+    await suffer(misfortune, clock);
+    return cut(await bytes(), misfortune);
+  };
+  return {
+    lock: (options) => job.lock(options),
+    list: () => job.list(),
+    resolve: (pointer) => job.resolve(pointer),
+    create: async (checkpointId) => faultyLocation(await job.create(checkpointId), plan, clock),
+    readMetadata: (checkpoint) => read(() => job.readMetadata(checkpoint)),
+    read: (checkpoint, blob) => read(() => job.read(checkpoint, blob)),
+    async delete(checkpoint) {
+      await suffer(plan.next('delete'), clock);
+      await job.delete(checkpoint);
+    },
+    readFinished: () => job.readFinished(),
+    writeFinished: (bytes) => job.writeFinished(bytes),
+    clearFinished: () => job.clearFinished(),
+    close: () => job.close(),
+  };
+}
+
+function faultyLocation(location: CheckpointLocation, plan: FaultPlan, clock: Clock): CheckpointLocation {
+  return {
+    id: location.id,
+    pointer: location.pointer,
+    get complete() {
+      return location.complete;
+    },
+    createBlob: () => faultyBlob(location.createBlob(), plan, clock),
+    async publish(metadata) {
+      const misfortune = plan.next('publish');
+      await suffer(misfortune, clock);
+      await location.publish(cut(metadata, misfortune));
+    },
+    discard: () => location.discard(),
+  };
+}
+
+function faultyBlob(blob: BlobWriter, plan: FaultPlan, clock: Clock): BlobWriter {
+  return {
+    write(chunk) {
+      const misfortune = plan.next('write');
+      if (misfortune === undefined) return blob.write(chunk);
+      return suffer(misfortune, clock).then(() => blob.write(cut(chunk, misfortune)));
+    },
+    finish: () => blob.finish(),
+    abort: () => blob.abort(),
+  };
+}

@@ -1,0 +1,38 @@
+import { nextTurn, staticSplits, type Clock, type Source } from '@weir/core/contracts';
+
+export interface NumbersOptions {
+  /** Records per poll. Default: as many as asked for. */
+  readonly perPoll?: number | undefined;
+  /** Turns of the event loop before each poll is answered, in which everything else of the job goes on. Default 0. */
+  readonly turnsBetween?: number | undefined;
+}
+
+/** A replayable source of 0 to `count` - 1 in one split; its position is the next number. */
+export function numbers(
+  count: number,
+  { perPoll = Infinity, turnsBetween = 0 }: NumbersOptions = {},
+): Source<number, 'replayable', { readonly id: string }, number> {
+  return {
+    grade: 'replayable',
+    bounded: true,
+    enumerator: () => staticSplits([{ id: 'numbers' }]),
+    async open(_split, position = 0, { clock }) {
+      let next = position;
+      const take = (max: number): readonly number[] | 'end' => {
+        if (next >= count) return 'end';
+        const first = next;
+        next += Math.min(max, perPoll, count - first);
+        return Array.from({ length: next - first }, (_, i) => first + i);
+      };
+      return {
+        poll: (max) => (turnsBetween === 0 ? take(max) : turns(clock, turnsBetween).then(() => take(max))),
+        position: () => next,
+        close: async () => undefined,
+      };
+    },
+  };
+}
+
+async function turns(clock: Clock, count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await nextTurn(clock);
+}

@@ -1,0 +1,29 @@
+/** Freezes records with everything in them, so that whoever changes a record that others also get is found out by a TypeError. */
+export class FrozenRecords {
+  readonly #frozen = new WeakSet();
+
+  /** Freezes `value` and all that can be reached from it. Bytes, and the insides of dates, maps and sets, stay changeable: JavaScript cannot freeze them. */
+  freeze(value: unknown): void {
+    if (typeof value !== 'object' || value === null || this.#frozen.has(value)) return;
+    this.#frozen.add(value);
+    if (ArrayBuffer.isView(value)) return;
+    for (const part of partsOf(value)) this.freeze(part);
+    Object.freeze(value);
+  }
+
+  has(value: object): boolean {
+    return this.#frozen.has(value);
+  }
+}
+
+/** What an object holds, accessors left alone. */
+export function partsOf(value: object): unknown[] {
+  const parts: unknown[] = [];
+  for (const key of Reflect.ownKeys(value)) {
+    const property = Reflect.getOwnPropertyDescriptor(value, key);
+    if (property !== undefined && 'value' in property) parts.push(property.value);
+  }
+  if (value instanceof Map) parts.push(...value.keys(), ...value.values());
+  if (value instanceof Set) parts.push(...value);
+  return parts;
+}

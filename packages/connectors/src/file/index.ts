@@ -21,3 +21,7 @@ export { textLines } from './format/text-lines.js';
 export { fileSource } from './source/file-source.js';
 export type { FileSourceOptions, FileSplit } from './source/file-source.js';
 export type { BytePosition, FilePosition, RowPosition } from './source/position.js';
+export { fileSink } from './sink/file-sink.js';
+export type { FileSinkOptions } from './sink/file-sink.js';
+export type { PreparedFile } from './sink/prepared-file.js';
+export { readCommitted } from './read-committed.js';

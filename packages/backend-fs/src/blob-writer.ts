@@ -60,7 +60,7 @@ export class FsBlobWriter implements BlobWriter {
       return;
     }
     const buffered = this.#buffer.view();
-    this.#buffer = new ByteWriter();
+    this.#buffer = new ByteWriter(this.#place.bufferSize);
     return this.#enqueue(async (file) => {
       if (buffered.length > 0) await file.write(buffered);
       await file.write(chunk);

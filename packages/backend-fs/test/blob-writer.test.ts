@@ -71,6 +71,16 @@ describe('a blob', () => {
     expect(await blob.finish()).toMatchObject({ length: 100_000 });
   });
 
+  test('keeps every byte in its place also for a writer that does not wait', async () => {
+    const disk = new CrashFileSystem();
+    const location = await locationOn(disk, { inlineThreshold: 0, writeBufferSize: 1000 });
+    const blob = location.createBlob();
+    const expected = Buffer.alloc(50_000, 'some text of odd length ');
+    for (let at = 0; at < expected.length; at += 333) void blob.write(expected.subarray(at, at + 333));
+    await blob.finish();
+    expect(Buffer.compare(await disk.readFile(`${FOLDER}/blob-0`), expected)).toBe(0);
+  });
+
   test('reaches the disk in buffers of the write buffer size', async () => {
     const disk = new CrashFileSystem();
     const location = await locationOn(disk, { inlineThreshold: 0, writeBufferSize: 4096 });

@@ -136,6 +136,23 @@ describe('a directory of checkpoints', () => {
   });
 });
 
+describe('the mark of a finished job', () => {
+  test('stays as it was when it cannot be written, and no remains stay', async () => {
+    const disk = new CrashFileSystem();
+    const job = await jobOn(disk);
+    await job.writeFinished(Uint8Array.of(1));
+    const before = disk.paths();
+    for (const op of ['open', 'write', 'sync', 'close', 'rename'] as const) {
+      disk.fail({ op, path: /_finished/ }, 'ENOSPC');
+      await expect(job.writeFinished(Uint8Array.of(2))).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+      expect(disk.paths()).toEqual(before);
+      expect(await job.readFinished()).toEqual(Uint8Array.of(1));
+    }
+    disk.fail({ op: 'readFile' }, 'EIO');
+    await expect(job.readFinished()).rejects.toMatchObject({ code: 'STORAGE_FAILED', cause: { code: 'EIO' } });
+  });
+});
+
 describe('a pointer', () => {
   async function threeJobs(): Promise<{ readonly disk: CrashFileSystem; readonly job: JobStorage }> {
     const disk = new CrashFileSystem();

@@ -9,7 +9,6 @@ export class FsStorageLock implements StorageLock {
   readonly #register: LockRegister;
   readonly #job: JobName;
   #entry: LockEntry;
-  #isReleased = false;
   /** One call at a time: while an attempt is recorded the entry changes its name. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -22,40 +21,32 @@ export class FsStorageLock implements StorageLock {
 
   recordAttempt(attempt: AttemptNumber): Promise<void> {
     return this.#inTurn('Recording the attempt', async () => {
-      await this.#assertOwned();
       const next = { attempt, owner: this.#entry.owner };
-      if (attempt !== this.#entry.attempt && !(await this.#register.replace(this.#entry, next)))
-        throw await this.#fenced();
+      if (!(await this.#register.replace(this.#entry, next))) throw await this.#fenced();
       this.#entry = next;
       await this.#register.sync();
     });
   }
 
   verify(): Promise<void> {
-    return this.#inTurn('Checking the lock', () => this.#assertOwned());
+    return this.#inTurn('Checking the lock', async () => {
+      if (!(await this.#register.has(this.#entry))) throw await this.#fenced();
+    });
   }
 
   release(): Promise<void> {
     return this.#inTurn('Releasing the lock', async () => {
-      if (this.#isReleased) return;
-      this.#isReleased = true;
-      // False if another process has it: then there is nothing to give back. The attempt stays for the next owner.
+      // False if it was released before or another process has it: then there is nothing to give back. The attempt stays for the next owner.
       await this.#register.replace(this.#entry, { attempt: this.#entry.attempt, owner: undefined });
     });
   }
 
-  async #assertOwned(): Promise<void> {
-    if (this.#isReleased)
-      throw new WeirError('STORAGE_FENCED', `The lock of job ${this.#job} was released.`, { recoverable: false });
-    if (!(await this.#register.has(this.#entry))) throw await this.#fenced();
-  }
-
   async #fenced(): Promise<WeirError> {
     const owner = (await this.#register.read())[0]?.owner;
-    const who = owner === undefined ? 'Somebody' : `Process ${String(owner.process.pid)}`;
+    const how = owner === undefined ? 'was given back' : `was taken over by process ${String(owner.process.pid)}`;
     return new WeirError(
       'STORAGE_FENCED',
-      `${who} has taken ${this.#register.path} away from this process: job ${this.#job} must not write any more.`,
+      `${this.#register.path} ${how}: this process must not write to job ${this.#job} any more.`,
       { recoverable: false },
     );
   }

@@ -30,7 +30,7 @@ describe('the lock', () => {
     await lockNow(await openJob(disk, second, 'second'));
     const fenced = { code: 'STORAGE_FENCED', recoverable: false };
     await expect(lost.verify()).rejects.toMatchObject(fenced);
-    await expect(lost.verify()).rejects.toThrow(`Process ${String(second.self.pid)} has taken ${LOCK}`);
+    await expect(lost.verify()).rejects.toThrow(`${LOCK} was taken over by process ${String(second.self.pid)}`);
     await expect(lost.recordAttempt(9)).rejects.toMatchObject(fenced);
     expect((await entriesOf(disk)).length).toBe(1);
   });
@@ -41,7 +41,8 @@ describe('the lock', () => {
     const lock = await lockNow(job);
     await lock.recordAttempt(3);
     await job.close();
-    await expect(lock.verify()).rejects.toMatchObject({ code: 'STORAGE_FENCED' });
+    await expect(lock.verify()).rejects.toThrow(`STORAGE_FENCED: ${LOCK} was given back`);
+    await expect(lock.recordAttempt(3)).rejects.toMatchObject({ code: 'STORAGE_FENCED' });
     expect(await entriesOf(disk)).toEqual(['attempt-3.free']);
     await job.close();
     expect((await lockNow(await openJob(disk, processes.start(), 'next'))).previousAttempt).toBe(3);

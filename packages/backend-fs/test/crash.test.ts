@@ -99,10 +99,14 @@ describe('a crash at any step', () => {
     ["the job's folder after _finished", 'the mark is lost', forgetting('folder', job, 4)],
     ["the job's folder after _finished was cleared", 'the mark is back', forgetting('folder', job, 5)],
   ];
-  test.each(needed)('without the sync of %s: %s', async (_what, loss, forget) => {
-    for await (const losses of everyStop(forget)) {
-      if (losses.some((found) => found.startsWith(loss))) return;
-    }
-    expect.unreachable('nothing is lost');
-  });
+  test.each(needed)(
+    'without the sync of %s: %s',
+    async (_what, loss, forget) => {
+      for await (const losses of everyStop(forget)) {
+        if (losses.some((found) => found.startsWith(loss))) return;
+      }
+      expect.unreachable('nothing is lost');
+    },
+    60_000,
+  );
 });

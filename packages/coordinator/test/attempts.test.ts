@@ -83,12 +83,40 @@ describe('each attempt', () => {
     expect(p.told('checkpoint-completed').map((c) => c.checkpointId)).toEqual([4, 5, 6]);
   });
 
-  test('cannot be reported running before it has begun', async () => {
+  test('cannot be reported running before it has begun, nor twice', async () => {
     const p = new Process();
     await p.start();
+    const run = (attempt: number): void => {
+      p.coordinator.attemptRunning(new FakeGateway(p.coordinator, attempt));
+    };
+    const refused = expect.objectContaining({ code: 'PROTOCOL_VIOLATION' });
     expect(() => {
-      p.coordinator.attemptRunning(new FakeGateway(p.coordinator, 1));
-    }).toThrow(expect.objectContaining({ code: 'PROTOCOL_VIOLATION' }));
+      run(1);
+    }).toThrow(refused);
+    await p.coordinator.beginAttempt();
+    expect(() => {
+      run(2);
+    }).toThrow(refused);
+    run(1);
+    expect(() => {
+      run(1);
+    }).toThrow(refused);
+  });
+
+  test('begins only when the one before has written its last, so that it restores what that one published', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    const publishing = deferred();
+    p.storage.intercept = (step, when) => (step === 'publish 1' && when === 'before' ? publishing.promise : undefined);
+    void p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.settle();
+    void p.coordinator.attemptEnded(1);
+    const begun = p.coordinator.beginAttempt();
+    expect(await stateOf(begun)).toBe('pending');
+    publishing.resolve();
+    expect((await begun).restore?.checkpointId).toBe(1);
   });
 
   test('before the job has started or after its end there is none', async () => {

@@ -101,6 +101,12 @@ describe('the choice', () => {
       { restore: 'backup/x', as: "user's, new lineage", newer: 'checkpoint 4' },
     ],
     [
+      'the last checkpoint of a job that has finished, not yet removed',
+      { path: 'p' },
+      { finished: MARKER, stored: [at(9)], named: at(9) },
+      { restore: 'dir/chk-9', as: "user's, new lineage", newer: 'the whole run, which has finished' },
+    ],
+    [
       'a path elsewhere of a job that has finished',
       { path: 'p' },
       { finished: MARKER, named: ELSEWHERE },

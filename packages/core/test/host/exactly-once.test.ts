@@ -1,0 +1,48 @@
+import { test as property } from '@fast-check/vitest';
+import { describe, expect } from 'vitest';
+import type { AlignmentMode } from '../../src/barrier/modes.js';
+import { plan } from '../support/attempt-bench.js';
+import { Outside } from '../support/committing-sink.js';
+import { incidents, runThrough, type Incident } from '../support/crashing-run.js';
+import { describeJob, randomJob, type RandomJob } from '../support/random-jobs.js';
+import { TickingClock } from '../support/ticking-clock.js';
+
+async function outputOf(job: RandomJob, story: readonly Incident[], mode?: AlignmentMode): Promise<readonly string[]> {
+  const outside = new Outside<string>();
+  const clock = new TickingClock(job.tickMs);
+  const described = plan((from) => {
+    describeJob(job, from, outside, clock);
+  }, job.parallelism);
+  await runThrough(described, clock, story, mode);
+  return outside.visible.toSorted();
+}
+
+describe('a job that crashes at any moments and goes on from its newest checkpoint', () => {
+  property.prop([randomJob, incidents], { numRuns: 60 })(
+    'commits the output of one that never failed',
+    async (job, story) => {
+      expect(await outputOf(job, story)).toEqual(await outputOf(job, []));
+    },
+    60_000,
+  );
+
+  property.prop([randomJob, incidents], { numRuns: 40 })(
+    'loses nothing where barriers are counted only',
+    async (job, story) => {
+      const committed = await outputOf(job, story, 'counting');
+      expect(missing(await outputOf(job, []), committed)).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+/** What of `expected` is not in `actual`, counting repetitions. */
+function missing(expected: readonly string[], actual: readonly string[]): readonly string[] {
+  const left = new Map<string, number>();
+  for (const text of actual) left.set(text, (left.get(text) ?? 0) + 1);
+  return expected.filter((text) => {
+    const count = left.get(text) ?? 0;
+    left.set(text, count - 1);
+    return count <= 0;
+  });
+}

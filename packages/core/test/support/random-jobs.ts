@@ -1,0 +1,188 @@
+import { fc } from '@fast-check/vitest';
+import { seededRandom } from '@weir/testkit';
+import { mergeMap, of } from 'rxjs';
+import { nextTurn, type Clock } from '../../src/contracts/clock.js';
+import {
+  broadcast,
+  coProcess,
+  filter,
+  flatMap,
+  keyBy,
+  keyedProcess,
+  map,
+  rebalance,
+  rx,
+  scan,
+  union,
+  valueState,
+  type Emit,
+} from '../../src/operators.js';
+import type { Stream } from '../../src/graph/stream.js';
+import type { From } from './attempt-bench.js';
+import { committingSink, type Outside } from './committing-sink.js';
+import { splitSource, type Poll } from './split-source.js';
+
+/** Jobs whose output is the same multiset in whatever order records meet, so that any two correct runs can be compared. */
+const SHAPES = ['chain', 'keyed', 'union', 'join', 'fan-out', 'diamond', 'expanding', 'broadcast'] as const;
+
+export interface RandomJob {
+  readonly shape: (typeof SHAPES)[number];
+  /** Records per split, per source. */
+  readonly splits: readonly (readonly number[])[];
+  readonly parallelism: number;
+  readonly sourceParallelism: number;
+  readonly sinkParallelism: number;
+  /** Of poll sizes, delays and slow writes. */
+  readonly seed: number;
+  /** How long looking at the clock takes: the larger, the more often subtasks take turns. */
+  readonly tickMs: number;
+}
+
+const parallelism = fc.integer({ min: 1, max: 4 });
+export const randomJob: fc.Arbitrary<RandomJob> = fc.record({
+  shape: fc.constantFrom(...SHAPES),
+  splits: fc.array(fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 4 }), { minLength: 2, maxLength: 2 }),
+  parallelism,
+  sourceParallelism: parallelism,
+  sinkParallelism: parallelism,
+  seed: fc.integer(),
+  tickMs: fc.constantFrom(0.05, 0.15, 0.3),
+});
+
+export interface Input {
+  readonly source: string;
+  readonly n: number;
+}
+
+export function describeJob(
+  { shape, splits, sourceParallelism, sinkParallelism, seed }: RandomJob,
+  from: From,
+  outside: Outside<string>,
+  clock: Clock,
+): void {
+  const random = seededRandom(seed);
+  const polls = (): Poll => ({ count: Math.floor(random() * 9), isAsync: random() < 0.3 });
+  const source = (name: string, index: number): Stream<Input, 'replayable'> => {
+    const records = (splits[index] ?? []).map((count, split) =>
+      Array.from({ length: count }, (_, i): Input => ({ source: name, n: split * 100 + i })),
+    );
+    const onOpen = async (): Promise<void> => {
+      for (let turns = Math.floor(random() * 5); turns > 0; turns--) await nextTurn(clock);
+    };
+    return from(splitSource(records, { polls, onOpen }), { uid: name, parallelism: sourceParallelism });
+  };
+  const sink = (stream: Stream<string, 'replayable'>, name: string): void => {
+    const onWrite = (): void | Promise<void> => (random() < 0.2 ? Promise.resolve() : undefined);
+    stream.to(committingSink(outside, { onWrite }), { uid: name, parallelism: sinkParallelism });
+  };
+  const a = source('a', 0);
+  const b = source('b', 1);
+  const show = map(({ source: name, n }: Input) => `${name}${String(n)}`);
+  switch (shape) {
+    case 'chain':
+      sink(
+        a.pipe(
+          filter(({ n }) => n % 3 !== 0),
+          show,
+        ),
+        'out-a',
+      );
+      sink(b.pipe(rebalance(), rx(mergeMap((r) => of(r, r))), show), 'out-b');
+      return;
+    case 'keyed':
+      sink(a.pipe(counted('count')), 'out-a');
+      sink(
+        b.pipe(
+          keyBy(({ n }) => [n % 4, 'x']),
+          scan(
+            (sum, { n }) => sum + (n % 2),
+            () => 0,
+            { uid: 'sum' },
+          ),
+          map((sum) => `sum ${sum >= 0 ? 'ok' : 'bad'}`),
+        ),
+        'out-b',
+      );
+      return;
+    case 'union':
+      sink(
+        a.pipe(
+          union(b),
+          rebalance(),
+          map((r) => r),
+          counted('count'),
+        ),
+        'out',
+      );
+      return;
+    case 'join':
+      sink(joined(a, b), 'out');
+      return;
+    case 'fan-out':
+      sink(a.pipe(show), 'out-a');
+      sink(a.pipe(counted('count-a')), 'out-counted');
+      sink(b.pipe(union(a), counted('count-b')), 'out-b');
+      return;
+    case 'diamond':
+      sink(
+        a.pipe(
+          map((r) => ({ ...r, n: r.n + 1000 })),
+          union(a, b),
+          counted('count'),
+        ),
+        'out',
+      );
+      return;
+    case 'expanding':
+      sink(
+        a.pipe(
+          flatMap(function* (r) {
+            for (let i = 0; i < r.n % 5; i++) yield { ...r, n: r.n * 10 + i };
+          }),
+          counted('first'),
+          map((text) => ({ source: 'c', n: text.length })),
+          union(b),
+          counted('second'),
+        ),
+        'out',
+      );
+      return;
+    case 'broadcast':
+      sink(a.pipe(broadcast(), show), 'out-a');
+      sink(b.pipe(show, union(a.pipe(show))), 'out-b');
+  }
+}
+
+/** Numbers the records of each key as they come. */
+function counted(uid: string): (s: Stream<Input, 'replayable'>) => Stream<string, 'replayable'> {
+  return (s) =>
+    s.pipe(
+      keyBy(({ n }) => n % 7),
+      keyedProcess({
+        uid,
+        state: { count: valueState({ initial: () => 0 }) },
+        onRecord(_record, { key, state }, emit: Emit<string>) {
+          state.count.update(state.count.value() + 1);
+          emit(`${uid} ${String(key)} #${String(state.count.value())}`);
+        },
+      }),
+    );
+}
+
+function joined(a: Stream<Input, 'replayable'>, b: Stream<Input, 'replayable'>): Stream<string, 'replayable'> {
+  return a.pipe(
+    keyBy(({ n }) => n % 5),
+    coProcess(b.pipe(keyBy(({ n }) => n % 5)), {
+      uid: 'join',
+      state: { firsts: valueState({ initial: () => 0 }), seconds: valueState({ initial: () => 0 }) },
+      onFirst(_record, { key, state }, emit: Emit<string>) {
+        state.firsts.update(state.firsts.value() + 1);
+        emit(`first ${String(key)} #${String(state.firsts.value())}`);
+      },
+      onSecond(_record, { key, state }, emit) {
+        state.seconds.update(state.seconds.value() + 1);
+        emit(`second ${String(key)} #${String(state.seconds.value())}`);
+      },
+    }),
+  );
+}

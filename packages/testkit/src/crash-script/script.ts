@@ -9,7 +9,7 @@ export interface Marker {
 }
 export interface Script<A> {
   readonly records: readonly A[];
-  /** In the order in which they are carried out; ascending places. */
+  /** In the order in which they are carried out. */
   readonly markers: readonly Marker[];
   /** `one-by-one`: each record is a batch of its own, handed out when the whole job has done with the one before. */
   readonly pace: 'all-at-once' | 'one-by-one';
@@ -30,8 +30,9 @@ export function readInput<A>(input: readonly (A | Crash)[]): {
 }
 
 /**
- * Crashes with a checkpoint `replayed` records before each, so that just these are read again. A crash that comes earlier than that finds no
- * checkpoint of its own. At one place crashes come before a checkpoint that is meant for a later crash.
+ * Crashes, ascending, each behind a checkpoint that was taken `replayed` records before it, so that just these are read again. One that comes
+ * earlier than that gets none. Where crashes are close together, the checkpoint of one is taken when the records after the crash before it are read
+ * again.
  */
 export function withCheckpoints(crashes: readonly number[], replayed: number): readonly Marker[] {
   if (!(replayed === Number.POSITIVE_INFINITY || (Number.isInteger(replayed) && replayed >= 0))) {
@@ -40,11 +41,10 @@ export function withCheckpoints(crashes: readonly number[], replayed: number): r
       `replayed must be a number of records from 0 to Infinity, not ${String(replayed)}.`,
     );
   }
-  const checkpoints = new Set(crashes.map((at) => at - replayed).filter((at) => at >= 0));
-  const markers = [
-    ...[...checkpoints].map((at): Marker => ({ kind: 'checkpoint', at })),
-    ...crashes.map((at): Marker => ({ kind: 'crash', at })),
-  ];
-  const first = replayed === 0 ? 'checkpoint' : 'crash';
-  return markers.sort((a, b) => a.at - b.at || Number(b.kind === first) - Number(a.kind === first));
+  return crashes.flatMap((at, i): Marker[] => {
+    const crash: Marker = { kind: 'crash', at };
+    const checkpoint = at - replayed;
+    const needsNone = checkpoint < 0 || at === crashes[i - 1];
+    return needsNone ? [crash] : [{ kind: 'checkpoint', at: checkpoint }, crash];
+  });
 }

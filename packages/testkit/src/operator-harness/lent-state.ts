@@ -20,6 +20,8 @@ export interface Lender {
   mayUse(): boolean;
   /** Parts of values that were emitted: they belong to the records now. */
   isSpared(part: object): boolean;
+  /** Told of every wrong use before it throws, because nobody may be there to catch it. */
+  violated(error: WeirError): void;
 }
 
 /**
@@ -149,11 +151,13 @@ export class LentState {
   }
 
   #kept(what: string): WeirError {
-    return new WeirError(
+    const error = new WeirError(
       'PROTOCOL_VIOLATION',
       `Operator ${this.#lender.operator} used ${what} after the callback that got it had returned. Read it anew from the state in each callback.`,
       { recoverable: false },
     );
+    this.#lender.violated(error);
+    return error;
   }
 }
 

@@ -35,6 +35,9 @@ function watched(spec: OperatorSpec, watch: Watch): OperatorSpec {
         operator: context.uid,
         mayUse: () => callbacks.areRunning,
         isSpared: (part) => records.has(part),
+        violated: (error) => {
+          fail(context, error);
+        },
       });
       const operator = spec.create(watchedContext(context, watch, callbacks, state));
       return watchedOperator(operator, context, callbacks, records);
@@ -94,7 +97,7 @@ function watchedOperator(
       output.subscribe({
         next(element) {
           if (!callbacks.areRunning) {
-            failLater(context);
+            fail(context, emittedOutside(context));
             return;
           }
           freeze(element);
@@ -123,17 +126,20 @@ function watchedOperator(
   };
 }
 
-/** Where the record is emitted nobody may be there to catch anything, so the job is failed from its own mailbox. */
-function failLater(context: OperatorContext): void {
-  const { uid, job } = context;
+/** Fails the job from its own mailbox: where the fault was made nobody may be there to catch anything. */
+function fail(context: OperatorContext, error: WeirError): void {
   context.runInMailbox(() => {
-    throw new WeirError(
-      'PROTOCOL_VIOLATION',
-      `Operator ${uid} of job ${job} emitted outside of its callbacks (records, watermarks, prepare, finish, runInMailbox): ` +
-        'no checkpoint knows of such a record. Hand it to runInMailbox.',
-      { recoverable: false },
-    );
+    throw error;
   });
+}
+
+function emittedOutside({ uid, job }: OperatorContext): WeirError {
+  return new WeirError(
+    'PROTOCOL_VIOLATION',
+    `Operator ${uid} of job ${job} emitted outside of its callbacks (records, watermarks, prepare, finish, runInMailbox): ` +
+      'no checkpoint knows of such a record. Hand it to runInMailbox.',
+    { recoverable: false },
+  );
 }
 
 /** Never closes while state is lent: an operator that stops in the middle of a batch keeps what it has emitted so far to itself. */

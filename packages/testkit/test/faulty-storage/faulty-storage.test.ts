@@ -1,0 +1,90 @@
+import { SILENT, type BlobHandle, type CheckpointLocation, type JobStorage } from '@weir/core/contracts';
+import { describe, expect, test } from 'vitest';
+import {
+  checkpointStorageSuite,
+  faultyStorage,
+  VirtualClock,
+  type FaultyStorage,
+  type StorageFault,
+} from '../../src/index.js';
+import { mapStorage, type MapDisk } from '../fixtures/map-storage.js';
+
+function storageWith(...faults: readonly StorageFault[]): FaultyStorage {
+  return faultyStorage(mapStorage(new Map(), { isAlive: true }), faults);
+}
+const open = (storage: FaultyStorage, clock = new VirtualClock()): Promise<JobStorage> =>
+  storage.open({ job: 'job', clock, logger: SILENT });
+
+async function blobOf(location: CheckpointLocation, ...chunks: readonly string[]): Promise<BlobHandle> {
+  const blob = location.createBlob();
+  for (const chunk of chunks) await blob.write(Buffer.from(chunk));
+  return blob.finish();
+}
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+describe('a faulty storage without faults is the storage', () => {
+  checkpointStorageSuite(test, {
+    capabilities: { durable: true, locks: true },
+    create() {
+      const disk: MapDisk = new Map();
+      const first = { isAlive: true };
+      return {
+        storage: faultyStorage(mapStorage(disk, first), []),
+        anotherProcess: () => faultyStorage(mapStorage(disk, { isAlive: true }), []),
+        killFirst() {
+          first.isAlive = false;
+        },
+      };
+    },
+  });
+});
+
+describe('a faulty storage', () => {
+  test('fails the operation that was chosen, with the error that was chosen, and counts all of them', async () => {
+    const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    const storage = storageWith({ on: 'write', nth: 3, does: { kind: 'throw', error: full } });
+    const job = await open(storage);
+    const location = await job.create(1);
+    await blobOf(location, 'one', 'two');
+    await expect(blobOf(location, 'three')).rejects.toBe(full);
+    await blobOf(location, 'four');
+    expect(storage.calls).toEqual({ write: 4, publish: 0, read: 0, delete: 0 });
+  });
+
+  test('fails every operation of a kind', async () => {
+    const storage = storageWith({ on: 'publish', nth: 'all', does: { kind: 'throw' } });
+    const job = await open(storage);
+    await expect((await job.create(1)).publish(Buffer.from('m'))).rejects.toThrow('as planned');
+    await expect((await job.create(2)).publish(Buffer.from('m'))).rejects.toThrow('as planned');
+    expect((await job.list()).map(({ complete }) => complete)).toEqual([false, false]);
+  });
+
+  test('cuts what is written or read, without a word', async () => {
+    const job = await open(
+      storageWith(
+        { on: 'write', nth: 2, does: { kind: 'truncate', bytes: 1 } },
+        { on: 'publish', nth: 1, does: { kind: 'truncate', bytes: 4 } },
+        { on: 'read', nth: 2, does: { kind: 'truncate', bytes: 0 } },
+      ),
+    );
+    const location = await job.create(1);
+    const blob = await blobOf(location, 'one', 'two');
+    await location.publish(Buffer.from('metadata'));
+    expect(text(await job.readMetadata(location))).toBe('meta');
+    expect(text(await job.read(location, blob))).toBe('');
+    expect(text(await job.read(location, blob))).toBe('onet');
+  });
+
+  test('is late with what was chosen, and deletes nothing before', async () => {
+    const clock = new VirtualClock();
+    const job = await open(storageWith({ on: 'delete', nth: 1, does: { kind: 'delay', ms: 5000 } }), clock);
+    const location = await job.create(1);
+    await location.publish(Buffer.from('m'));
+    const deleted = job.delete(location);
+    await clock.advance(4999);
+    expect(await job.list()).toHaveLength(1);
+    await clock.advance(1);
+    await deleted;
+    expect(await job.list()).toEqual([]);
+  });
+});

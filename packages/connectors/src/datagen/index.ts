@@ -1,1 +1,2 @@
-export {};
+export { datagen } from './datagen.js';
+export type { DatagenOptions, SequenceSplit } from './datagen.js';

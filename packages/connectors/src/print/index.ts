@@ -1,1 +1,2 @@
-export {};
+export { print } from './print.js';
+export type { PrintOptions } from './print.js';

@@ -1,0 +1,54 @@
+import type { Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import type { SinkWriter } from '@weir/core/contracts';
+
+export class PrintWriter implements SinkWriter<unknown> {
+  readonly #stream: Writable;
+  readonly #prefix: string;
+  /** Settles when the last write is through; never rejects. */
+  #last: Promise<void> = Promise.resolve();
+  #failure: { readonly error: Error } | undefined;
+
+  constructor(stream: Writable, prefix: string) {
+    this.#stream = stream;
+    this.#prefix = prefix;
+    stream.on('error', this.#onError);
+  }
+
+  write(batch: readonly unknown[]): void | Promise<void> {
+    this.#throwFailure();
+    if (batch.length === 0) return;
+    let text = '';
+    for (const record of batch) text += `${this.#prefix}${shown(record)}\n`;
+    let hasRoom = true;
+    this.#last = new Promise((resolve) => {
+      hasRoom = this.#stream.write(text, (error: Error | null | undefined) => {
+        if (error) this.#onError(error);
+        resolve();
+      });
+    });
+    return hasRoom ? undefined : this.flush();
+  }
+
+  async flush(): Promise<void> {
+    await this.#last;
+    this.#throwFailure();
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    this.#stream.off('error', this.#onError);
+  }
+
+  readonly #onError = (error: Error): void => {
+    this.#failure ??= { error };
+  };
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+function shown(record: unknown): string {
+  return typeof record === 'string' ? record : inspect(record, { breakLength: Infinity, compact: true, depth: 10 });
+}

@@ -115,8 +115,11 @@ export class AttemptCheckpoints implements CompletingAttempt {
     );
     this.#schedule?.stop();
     this.#requests.refuseAll(reason);
-    for (const { pending } of [...this.#entries.values()])
+    for (const { pending, stopTimeout } of [...this.#entries.values()]) {
+      // Of one that is being published nothing is left to time: whoever ends the attempt bounds how long that may take.
+      stopTimeout();
       if (pending.isOpen()) this.giveUp(pending, reason, undefined);
+    }
     await Promise.allSettled(this.#creating);
     await this.#publishing;
     await this.#job.cleaner.idle();

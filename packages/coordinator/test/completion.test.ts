@@ -268,6 +268,8 @@ describe('the end of the attempt', () => {
     const ended = p.coordinator.attemptEnded(1);
     await p.clock.settle();
     expect(await stateOf(ended)).toBe('pending');
+    // However long the storage takes, no timer of ours keeps the process alive.
+    expect(p.clock.pendingTimers).toBe(0);
     publishing.resolve();
     await ended;
     await expect(asked).resolves.toMatchObject({ checkpointId: 1 });

@@ -54,6 +54,12 @@ export default tseslint.config(
     },
   },
   {
+    name: 'weir/examples-on-pages',
+    files: ['docs/examples/**/*.ts'],
+    // Off: an example ends where its point is made.
+    rules: { '@typescript-eslint/no-unused-vars': 'off' },
+  },
+  {
     name: 'weir/tools',
     // Outside every TypeScript project: type-checked by tsconfig.tools.json, or plain JavaScript.
     files: ['**/*.js', '**/*.mjs', '*.ts', '**/vitest.config.ts'],

@@ -43,7 +43,7 @@ export function fromObservable<T>(
     throw invalid(`overflow must be one of ${POLICIES.join(', ')}, not ${overflow as string}`);
   }
   if (typeof (source as Partial<ObservableLike<T>> | undefined)?.subscribe !== 'function') {
-    throw invalid('the source has no subscribe method');
+    throw invalid('the source has no subscribe method; from(...) of RxJS makes an Observable of most things');
   }
   const capacity = checkedCapacity('fromObservable', options.capacity);
   const feeds = new Map<JobName, Map<OperatorUid, ObservableFeed<T>>>();

@@ -1,10 +1,11 @@
 import { createEnvironment, noRestart } from '@weir/core';
 import { isWeirError, SILENT } from '@weir/core/contracts';
 import { map } from '@weir/core/operators';
+import { numbers } from '@weir/testkit';
 import { lastValueFrom, NEVER, toArray, type Observable } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { committed, committedBatches, fromObservable, type CommittedBatch } from '../../src/rxjs/index.js';
-import { numbers, RESTART_DELAY_MS, runJob } from '../support/jobs.js';
+import { RESTART_DELAY_MS, runJob } from '../support/jobs.js';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 /** Everything until the end, which is an error if the Observable errs. */
@@ -16,7 +17,7 @@ describe('with checkpointing off', () => {
     const batches: CommittedBatch<number>[] = [];
     const run = await runJob((env) => {
       env
-        .from(numbers(10, 2))
+        .from(numbers(10, { perPoll: 2 }))
         .pipe(
           map((n) => {
             sizes.push(batches.length);
@@ -40,7 +41,7 @@ describe('with checkpointing off', () => {
     let failures = 0;
     const streams: Promise<number[]>[] = [];
     const run = await runJob((env) => {
-      const stream = env.from(numbers(6, 1)).pipe(
+      const stream = env.from(numbers(6, { perPoll: 1 })).pipe(
         map((n) => {
           if (n === 5 && failures++ === 0) throw new Error('poison');
           return n;

@@ -1,8 +1,9 @@
 import { rebalance } from '@weir/core/operators';
+import { numbers } from '@weir/testkit';
 import { config, delay, lastValueFrom, map, Subject, take, timer, toArray, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fromObservable, toObservable } from '../../src/rxjs/index.js';
-import { numbers, RESTART_DELAY_MS, runJob, type Run } from '../support/jobs.js';
+import { RESTART_DELAY_MS, runJob, type Run } from '../support/jobs.js';
 
 const uncaught: unknown[] = [];
 beforeEach(() => {
@@ -20,7 +21,7 @@ async function liveJob(
   options: { readonly restarts?: boolean } = {},
 ): Promise<Run> {
   return runJob((env) => {
-    watch(env.from(numbers(5, 1)).pipe(toObservable({ uid: 'live' })));
+    watch(env.from(numbers(5, { perPoll: 1 })).pipe(toObservable({ uid: 'live' })));
   }, options);
 }
 

@@ -1,28 +1,6 @@
 import { createEnvironment, exponentialDelayRestart, noRestart, type Environment, type JobEvent } from '@weir/core';
-import { SILENT, staticSplits, type Source, type SourceSplit } from '@weir/core/contracts';
+import { SILENT } from '@weir/core/contracts';
 import { VirtualClock } from '@weir/testkit';
-
-/** 0 to count - 1, at most `perPoll` at a time; the position is the next number. */
-export function numbers(count: number, perPoll = Infinity): Source<number, 'replayable', SourceSplit, number> {
-  return {
-    grade: 'replayable',
-    bounded: true,
-    enumerator: () => staticSplits([{ id: 'numbers' }]),
-    open: (_split, position = 0) => {
-      let next = position;
-      return Promise.resolve({
-        poll(max: number) {
-          if (next >= count) return 'end';
-          const records = Array.from({ length: Math.min(max, perPoll, count - next) }, (_, i) => next + i);
-          next += records.length;
-          return records;
-        },
-        position: () => next,
-        close: () => Promise.resolve(),
-      });
-    },
-  };
-}
 
 export interface Run {
   readonly clock: VirtualClock;

@@ -2,7 +2,7 @@ import { nextTurn, sleep, type Clock } from '../contracts/clock.js';
 import type { CheckpointId } from '../element/ids.js';
 
 /** After a request that came to nothing. */
-const RETRY_MS = 1000;
+const RETRY_MS = 100;
 
 export interface BarrierWaitsOptions {
   readonly clock: Clock;

@@ -20,12 +20,13 @@ export class PrintWriter implements SinkWriter<unknown> {
     if (batch.length === 0) return;
     let text = '';
     for (const record of batch) text += `${this.#prefix}${shown(record)}\n`;
-    let hasRoom = true;
+    let through = (): void => undefined;
     this.#last = new Promise((resolve) => {
-      hasRoom = this.#stream.write(text, (error: Error | null | undefined) => {
-        if (error) this.#onError(error);
-        resolve();
-      });
+      through = resolve;
+    });
+    const hasRoom = this.#stream.write(text, (error) => {
+      if (error) this.#onError(error);
+      through();
     });
     return hasRoom ? undefined : this.flush();
   }

@@ -11,7 +11,7 @@ export interface ParquetOptions<T> {
 }
 
 /**
- * Rows of a Parquet file as objects; `T` is what the caller knows of its columns. Values are those of hyparquet: texts are
+ * Rows of a Parquet file as objects; `T` is what the caller knows of the columns that are read. Values are those of hyparquet: texts are
  * strings, times are Dates.
  * Needs the packages hyparquet and hyparquet-compressors. A row group is decoded as a whole, the next one while this one is read.
  */

@@ -71,7 +71,7 @@ function watchedOperator(
   context: OperatorContext,
   callbacks: Callbacks,
   records: FrozenRecords,
-): Operator {
+): Required<Operator> {
   const freeze = (element: StreamElement<unknown>): void => {
     if (element.kind === 'batch') records.freeze(element.records);
   };

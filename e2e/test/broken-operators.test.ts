@@ -15,8 +15,11 @@ import {
   type Stream,
 } from '@weir/core/operators';
 import { checkOperator } from '@weir/testkit';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { plugins } from './support/memory-disk.js';
+
+// Dozens of jobs each, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 type Numbers = Stream<number, 'replayable'>;
 

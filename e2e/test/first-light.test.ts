@@ -75,7 +75,10 @@ for (const parallelism of [1, 3]) {
   test(`a job that fails twice gives the output of one that never failed, at parallelism ${parallelism}`, async () => {
     const dir = mkdtempSync(join(tmpdir(), 'weir-'));
     const out: [number, number][] = [];
-    const env = createEnvironment({ parallelism, plugins: [checkpointCoordinator(), storage(dir), fixedDelayRestart({ attempts: 5, delay: 0 })] });
+    const env = createEnvironment({
+      parallelism,
+      plugins: [checkpointCoordinator(), storage(dir), fixedDelayRestart({ attempts: 5, delay: 0 })],
+    });
     env.enableCheckpointing('10ms');
     const failures = new Set([3000, 6000]);
     env

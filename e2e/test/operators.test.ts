@@ -17,8 +17,11 @@ import {
 } from '@weir/core/operators';
 import { checkOperator } from '@weir/testkit';
 import { filter as rxFilter, map as rxMap, mergeMap, of } from 'rxjs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { plugins } from './support/memory-disk.js';
+
+// Dozens of jobs each, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 interface Flight {
   readonly origin: string;

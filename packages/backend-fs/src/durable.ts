@@ -11,17 +11,21 @@ import { METADATA, temporaryName } from './layout.js';
 export async function makeFolder(fs: FileSystem, path: string): Promise<void> {
   const parent = dirname(path);
   if (await exists(fs, path)) {
-    try {
-      await fs.syncDirectory(parent);
-    } catch (error) {
-      // It need not be ours, and the one above it may be closed to us.
-      if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
-    }
+    await syncIfAllowed(fs, parent);
     return;
   }
   await makeFolder(fs, parent);
   await fs.makeDirectory(path);
   await fs.syncDirectory(parent);
+}
+
+/** Makes the names in a folder durable that another process may have left without; one that is closed to us, or read-only, is not ours to keep. */
+export async function syncIfAllowed(fs: FileSystem, folder: string): Promise<void> {
+  try {
+    await fs.syncDirectory(folder);
+  } catch (error) {
+    if (!hasCode(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
+  }
 }
 
 async function exists(fs: FileSystem, path: string): Promise<boolean> {

@@ -12,7 +12,7 @@ import {
 } from '@weir/core/contracts';
 import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
-import { makeFolder, publishFile, removeCheckpoint } from './durable.js';
+import { makeFolder, publishFile, removeCheckpoint, syncIfAllowed } from './durable.js';
 import { hasCode, nameOf, storageFailed } from './failure.js';
 import { FINISHED, METADATA, checkpointFolder, isTemporary } from './layout.js';
 import { listCheckpoints } from './list-checkpoints.js';
@@ -46,6 +46,8 @@ export class FsJobStorage implements JobStorage {
     try {
       const entry = await takeLock({ register, job, clock: this.#scope.clock, processes, newId, ...options });
       await this.#sweep();
+      // A dead process may have renamed and died before the sync. What is seen from now on is there for good.
+      await fileSystem.syncDirectory(jobFolder);
       this.#lock = new FsStorageLock(register, job, entry);
       return this.#lock;
     } catch (cause) {
@@ -79,9 +81,12 @@ export class FsJobStorage implements JobStorage {
   }
 
   async readMetadata(checkpoint: StoredCheckpoint): Promise<Uint8Array> {
+    const { fileSystem } = this.#place;
     const path = join(checkpoint.pointer, METADATA);
     try {
-      return await this.#place.fileSystem.readFile(path);
+      const bytes = await fileSystem.readFile(path);
+      await syncIfAllowed(fileSystem, checkpoint.pointer);
+      return bytes;
     } catch (cause) {
       const what = nameOf(checkpoint.id, this.#place.job);
       throw new WeirError(

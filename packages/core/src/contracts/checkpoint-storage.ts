@@ -37,7 +37,10 @@ export interface JobStorage {
   resolve(pointer: string): Promise<StoredCheckpoint>;
   /** Makes an empty location for a new checkpoint. Fails with STORAGE_FAILED if the id is taken. */
   create(checkpointId: CheckpointId): Promise<CheckpointLocation>;
-  /** The bytes given to `publish`. Integrity of `_metadata` is checked by its reader; a missing one is CHECKPOINT_UNREADABLE. */
+  /**
+   * The bytes given to `publish`, durable from now on if they were not: the process that published may have died before it knew.
+   * Integrity of `_metadata` is checked by its reader; a missing one is CHECKPOINT_UNREADABLE.
+   */
   readMetadata(checkpoint: StoredCheckpoint): Promise<Uint8Array>;
   /** The bytes behind a handle, verified by length and checksum; CHECKPOINT_UNREADABLE (naming file and checkpoint) otherwise. */
   read(checkpoint: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array>;

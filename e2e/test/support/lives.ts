@@ -1,0 +1,115 @@
+import { createFsStorage, type ProcessTable } from '@weir/backend-fs';
+import { createMemoryStateBackend } from '@weir/backend-memory';
+import { fileSink, jsonLines } from '@weir/connectors/file';
+import { checkpointCoordinator } from '@weir/coordinator';
+import { CheckpointStorageRole, createEnvironment, StateBackendRole, type JobEnd, type Plugin } from '@weir/core';
+import { SILENT, staticSplits, type FileSystem, type Source } from '@weir/core/contracts';
+import { keyBy, keyedProcess, valueState, type Emit } from '@weir/core/operators';
+import { seededRandom, VirtualClock, type CrashFileSystem } from '@weir/testkit';
+
+export const RECORDS = 24;
+const KEYS = 3;
+
+export interface Line {
+  readonly id: number;
+  readonly key: number;
+  readonly count: number;
+}
+
+export type Ending =
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'ended'; readonly end: JobEnd }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+let pid = 1000;
+
+/**
+ * One process of a small job (numbers → keyed count → files) on a disk, on a clock of its own, until it ends or the disk stops it. A checkpoint
+ * every 20 ms, a record every 4 ms: several complete before the final one. The same disk and the same stop give the same life.
+ */
+export async function live(disk: CrashFileSystem, fileSystem: FileSystem = disk): Promise<Ending> {
+  const clock = new VirtualClock(1_700_000_000_000);
+  const random = seededRandom(7);
+  const self = { pid: pid++, startedAt: '1', bootId: 'boot' };
+  const processes: ProcessTable = { self, isAlive: (other) => other.pid === self.pid };
+  const newId = (): string => `${String(self.pid)}-${String(Math.floor(random() * 2 ** 40))}`;
+  const storage: Plugin = {
+    name: 'storage',
+    install(binder) {
+      binder.provide(StateBackendRole, 'memory', () => createMemoryStateBackend());
+      binder.provide(CheckpointStorageRole, 'fs', () =>
+        // Every blob is a file, so that none is spared.
+        createFsStorage({ checkpointsDir: '/data/state', fileSystem, inlineThreshold: 0, newId, processes }),
+      );
+    },
+  };
+  const env = createEnvironment({ plugins: [checkpointCoordinator(), storage], clock, random, newId, logger: SILENT });
+  env.enableCheckpointing(20);
+  env
+    .from(paced(RECORDS), { uid: 'numbers' })
+    .pipe(
+      keyBy((id) => id % KEYS),
+      keyedProcess({
+        uid: 'count',
+        state: { count: valueState({ initial: () => 0 }) },
+        onRecord(id, { key, state: { count } }, emit: Emit<Line>) {
+          count.update(count.value() + 1);
+          emit({ id, key, count: count.value() });
+        },
+      }),
+    )
+    .to(fileSink({ dir: '/sink/out', format: jsonLines<Line>(), fileSystem }), { uid: 'out' });
+
+  let ending: Ending | undefined;
+  const job = await env.start('lives');
+  job.done.then(
+    (end) => (ending = { kind: 'ended', end }),
+    (error: unknown) => (ending = { kind: 'failed', error }),
+  );
+  void disk.stopped.then(() => (ending ??= { kind: 'stopped' }));
+  await clock.until(() => ending !== undefined);
+  return ending as unknown as Ending;
+}
+
+function paced(count: number): Source<number, 'replayable', { readonly id: string }, number> {
+  return {
+    grade: 'replayable',
+    bounded: true,
+    enumerator: () => staticSplits([{ id: 'numbers' }]),
+    open: (_split, start = 0, { clock }) => {
+      let next = start;
+      return Promise.resolve({
+        poll: () =>
+          new Promise<readonly number[] | 'end'>((resolve) => {
+            clock.timer(4, () => {
+              resolve(next < count ? [next++] : 'end');
+            });
+          }),
+        position: () => next,
+        close: () => Promise.resolve(),
+      });
+    },
+  };
+}
+
+/** What is wrong with the published output: nothing, once the job has finished. */
+export async function faultsOf(disk: CrashFileSystem): Promise<readonly string[]> {
+  const entries = await disk.readDirectory('/sink/out').catch(() => []);
+  const names = entries.map(({ name }) => name).filter((name) => !name.startsWith('.'));
+  const lines: Line[] = [];
+  for (const name of names) {
+    const text = Buffer.from(await disk.readFile(`/sink/out/${name}`)).toString();
+    if (text !== '' && !text.endsWith('\n')) return [`${name} ends in the middle of a line`];
+    for (const line of text.split('\n')) if (line !== '') lines.push(JSON.parse(line) as Line);
+  }
+  const seen = lines.map(({ id, key, count }) => `${String(id)}/${String(key)}/${String(count)}`).sort();
+  const expected = Array.from(
+    { length: RECORDS },
+    (_, id) => `${String(id)}/${String(id % KEYS)}/${String(Math.floor(id / KEYS) + 1)}`,
+  ).sort();
+  const lost = expected.filter((line) => !seen.includes(line)).map((line) => `lost ${line}`);
+  const extra = seen
+    .filter((line, i) => !expected.includes(line) || seen.indexOf(line) !== i)
+    .map((line) => `repeated ${line}`);
+  return [...lost, ...extra];
+}

@@ -68,7 +68,7 @@ export interface SplitEnumerator<Split extends SourceSplit = SourceSplit> {
   close(): Awaitable<void>;
 }
 
-/** Reads one split. Never called while a poll is outstanding, except `close`. */
+/** Reads one split. Never called while a poll is outstanding, except `completed` and `close`. */
 export interface SourceReader<out T, out Position = unknown> {
   /**
    * Up to `max` records, in order: at once, or as a promise when there is nothing now. An empty array means "ask again next turn"; 'end' is final.
@@ -77,8 +77,11 @@ export interface SourceReader<out T, out Position = unknown> {
   poll(max: number): readonly T[] | Promise<readonly T[] | 'end'> | 'end';
   /** Where to go on after the last record handed over. A fresh value, asked right after each poll. */
   position(): Position;
-  /** The checkpoint that covers position and everything before is durable: acknowledging sources tell upstream now. */
-  completed?(checkpointId: CheckpointId): Awaitable<void>;
+  /**
+   * A checkpoint is durable that covers everything before `position`, which this reader gave: acknowledging sources tell upstream now, so far
+   * and no further. Checkpoints come in order, some of them never.
+   */
+  completed?(checkpointId: CheckpointId, position: Position): Awaitable<void>;
   /** Ends an outstanding poll and frees everything. Idempotent. */
   close(): Promise<void>;
 }

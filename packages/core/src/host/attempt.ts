@@ -19,9 +19,10 @@ import {
 import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
 import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
-import type { Operator, OperatorContext, OperatorEnd, RestoredState } from '../operator/operator.js';
-import { sinkContext, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
+import type { Operator, OperatorContext, OperatorEnd, OperatorSpec, RestoredState } from '../operator/operator.js';
+import { prepareSink, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
 import { SourceOperator } from '../operator/source-operator.js';
+import { operatorFailure } from '../operator/user-code.js';
 import { restoredState } from '../snapshot/restored-state.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
@@ -67,6 +68,7 @@ export class Attempt implements AttemptGateway {
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
   readonly #barrierWaits: BarrierWaits | undefined;
   #running = 0;
+  #opening: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
   readonly allEnded: Promise<void>;
@@ -138,18 +140,31 @@ export class Attempt implements AttemptGateway {
   }
 
   /** Restores and opens everything, and commits what the restored checkpoint had prepared. Nothing runs before `start`. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#opening = this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
     const { plan, restore } = this.#options;
     for (const stage of plan.stages) {
       for (const operator of stage.operators) {
         const { node, uid } = operator;
+        this.#abort.signal.throwIfAborted();
         const context = this.#context(stage, operator, 0, undefined);
         if (node.kind === 'source') await this.#sources.start(node.source, context, restore?.enumerators.get(uid));
-        if (node.kind === 'sink') await node.sink.prepare?.(sinkContext(context, this.#surroundings));
+        if (node.kind === 'sink') await prepareSink(node.sink, context, this.#surroundings);
       }
     }
-    const outcomes = await Promise.allSettled(this.#subtasks.map((entry) => this.#openSubtask(entry)));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    const opened = this.#subtasks.map(async (entry) => {
+      try {
+        await this.#openSubtask(entry);
+      } catch (error) {
+        // The others hear of it at once: one that waits for something in vain would keep this attempt from failing.
+        this.fail(error);
+      }
+    });
+    await Promise.all(opened);
     this.#abort.signal.throwIfAborted();
   }
 
@@ -200,9 +215,10 @@ export class Attempt implements AttemptGateway {
       this.fail(
         new WeirError('JOB_CANCELLED', `Attempt ${String(this.attempt)} of job ${this.#options.job} was ended.`),
       );
+    const opened = this.#opening.catch(() => undefined);
     const closed = await Promise.allSettled([
       ...this.#subtasks.map(({ subtask }) => subtask.close(end)),
-      this.#sources.close(),
+      opened.then(() => this.#sources.close()),
     ]);
     this.#scheduler.stop();
     for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason;
@@ -221,6 +237,7 @@ export class Attempt implements AttemptGateway {
   }
 
   async #openSubtask({ subtask, stage, stores }: RunningSubtask): Promise<void> {
+    this.#abort.signal.throwIfAborted();
     let source: SourceOperator<unknown> | undefined;
     const operators = stage.operators.map((planned): StageOperator => {
       const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
@@ -236,13 +253,15 @@ export class Attempt implements AttemptGateway {
       case 'source':
         return new SourceOperator(node.source, context, this.#sources.client(uid, context.subtask));
       case 'operator':
-        return node.spec.create(context);
+        return createOperator(node.spec, context);
       case 'sink':
         return new SinkOperator(node.sink, context, this.#surroundings);
     }
   }
 
   #restored(subtask: SubtaskId, uid: OperatorUid): RestoredState | undefined {
+    // Asked before each operator is opened: in an attempt that has failed, none is opened any more.
+    this.#abort.signal.throwIfAborted();
     const { restore } = this.#options;
     const parts = restore?.subtasks.get(subtaskName(subtask))?.filter((part) => part.uid === uid);
     if (restore === undefined || parts === undefined || parts.length === 0) return undefined;
@@ -299,5 +318,13 @@ export class Attempt implements AttemptGateway {
         requireOwner().subtask.post(action);
       },
     };
+  }
+}
+
+function createOperator(spec: OperatorSpec, context: OperatorContext): Operator {
+  try {
+    return spec.create(context);
+  } catch (error) {
+    throw operatorFailure(context, error);
   }
 }

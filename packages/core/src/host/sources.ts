@@ -1,8 +1,9 @@
 import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
-import type { Source, SourceContext, SplitEnumerator } from '../contracts/source.js';
+import type { Source, SplitEnumerator } from '../contracts/source.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
-import { messageOf, WeirError, isWeirError } from '../errors.js';
-import type { SplitClient } from '../operator/source-operator.js';
+import { WeirError } from '../errors.js';
+import type { OperatorContext } from '../operator/operator.js';
+import { sourceContext, sourceFailure, type SplitClient } from '../operator/source-operator.js';
 import { decodeValues, encodeValues } from '../snapshot/stored-values.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { SplitAssignment } from './split-assignment.js';
@@ -22,27 +23,17 @@ export class Sources {
 
   async start(
     source: Source<unknown>,
-    context: SourceContext,
+    operator: OperatorContext,
     restored: EnumeratorSnapshot | undefined,
   ): Promise<void> {
-    const enumerator = source.enumerator(context);
-    this.#open.set(context.uid, {
-      source,
-      enumerator,
-      assignment: new SplitAssignment(enumerator),
-      parallelism: context.parallelism,
-    });
+    const context = sourceContext(operator);
+    const { uid, parallelism } = context;
     try {
+      const enumerator = source.enumerator(context);
+      this.#open.set(uid, { source, enumerator, assignment: new SplitAssignment(enumerator), parallelism });
       await enumerator.start(restored === undefined ? undefined : stateOf(restored, source));
     } catch (error) {
-      if (isWeirError(error)) throw error;
-      throw new WeirError(
-        'SOURCE_FAILED',
-        `Source ${context.uid} of job ${context.job} could not find its splits: ${messageOf(error)}`,
-        {
-          cause: error,
-        },
-      );
+      throw sourceFailure(context, undefined, error);
     }
   }
 
@@ -77,8 +68,10 @@ export class Sources {
     for (const { assignment } of this.#open.values()) assignment.release(checkpointId);
   }
 
+  /** Closes every enumerator, whatever the others do; the first error is thrown in the end. */
   async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map(async ({ enumerator }) => enumerator.close()));
+    const closed = [...this.#open.values()].map(async ({ enumerator }) => enumerator.close());
+    for (const outcome of await Promise.allSettled(closed)) if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 

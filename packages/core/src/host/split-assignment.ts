@@ -22,8 +22,10 @@ export class SplitAssignment {
     const client: SplitClient = {
       onAvailable: undefined,
       request: (): SourceSplit | 'end' | undefined => {
+        // Waiting from before the question: an enumerator may call `onAvailable` while it is asked.
+        this.#waiting.add(client);
         const split = this.#held.size > 0 ? undefined : this.#enumerator.assign(subtask);
-        if (split === undefined) this.#waiting.add(client);
+        if (split !== undefined) this.#waiting.delete(client);
         return split;
       },
       finished: (splitId) => {

@@ -71,6 +71,7 @@ export class Subtask implements Runnable {
   #preparing: CheckpointId | undefined;
   #barriers: Barrier[] = [];
   #inputEnded: 'no' | 'drain' | 'suspend' | 'done' = 'no';
+  #opening: Promise<void> = Promise.resolve();
   #opened = false;
   #closed = false;
   #latestCompleted: CheckpointId = 0;
@@ -123,7 +124,7 @@ export class Subtask implements Runnable {
     this.#options.scheduler.wake(this);
   }
 
-  async open(
+  open(
     operators: readonly StageOperator[],
     source: SourceOperator<unknown> | undefined,
     restored: (uid: OperatorUid) => RestoredState | undefined,
@@ -143,7 +144,8 @@ export class Subtask implements Runnable {
       drained: () => this.#flow.drained(),
       failureOf: (uid, error) => operatorFailure({ uid, job, subtask: id.index }, error),
     });
-    await this.#stage.restoreAndOpen(restored);
+    this.#opening = this.#stage.restoreAndOpen(restored);
+    return this.#opening;
   }
 
   start(): void {
@@ -199,6 +201,8 @@ export class Subtask implements Runnable {
     this.#mailbox = [];
     this.#router.close();
     this.#flow.abandon(this.#options.signal.reason);
+    // What is being opened is opened to its end, so that it can be closed.
+    await this.#opening.catch(() => undefined);
     await this.#step?.catch(() => undefined);
     await this.#flow.idle();
     await this.#writes.close();

@@ -33,6 +33,23 @@ export class CommitQueue {
     return next;
   }
 
+  /**
+   * One try for what an ending attempt has left, which its abort signal does not stop. Rejects with COMMIT_FAILED if that is not enough.
+   */
+  commitLast(committables: readonly Committable[]): Promise<void> {
+    const next = this.#last.then(async () => {
+      if (committables.length === 0) return;
+      await this.#verify();
+      const outcomes = await this.#tryOnce(committables, new AbortController().signal);
+      for (const [i, committable] of committables.entries()) {
+        const outcome = outcomes[i];
+        if (this.#mustRetry(committable, outcome)) throw commitFailure(committable, outcome);
+      }
+    });
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
   /** Settles when nothing is under way; never rejects. */
   idle(): Promise<void> {
     return this.#last;
@@ -44,11 +61,12 @@ export class CommitQueue {
     for (let delayMs = FIRST_RETRY_MS; rest.length > 0; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
       await this.#verify();
       signal.throwIfAborted();
-      const outcomes = await this.#tryOnce(rest);
+      const outcomes = await this.#tryOnce(rest, signal);
       const again = rest.filter((committable, i) => this.#mustRetry(committable, outcomes[i]));
       if (again.length > 0) {
+        const err = errorsOf(outcomes)[0];
         logger.warn(
-          { sink: this.#context.uid, committables: again.length, delayMs },
+          { sink: this.#context.uid, committables: again.length, delayMs, err },
           'commit did not succeed, trying again',
         );
         await sleep(clock, delayMs, signal);
@@ -57,9 +75,9 @@ export class CommitQueue {
     }
   }
 
-  async #tryOnce(committables: readonly Committable[]): Promise<readonly CommitOutcome[]> {
+  async #tryOnce(committables: readonly Committable[], signal: AbortSignal): Promise<readonly CommitOutcome[]> {
     try {
-      return await this.#committer.commit(committables, this.#context.signal);
+      return await this.#committer.commit(committables, signal);
     } catch (error) {
       return committables.map(() => ({ kind: 'retry', error }));
     }
@@ -72,14 +90,8 @@ export class CommitQueue {
         return false;
       case 'retry':
         return true;
-      case 'failed': {
-        const { sink, job, checkpointId } = committable.identity;
-        throw new WeirError(
-          'COMMIT_FAILED',
-          `Sink ${sink} of job ${job} cannot commit output of checkpoint ${String(checkpointId)}: ${messageOf(outcome.error)}`,
-          { cause: outcome.error },
-        );
-      }
+      case 'failed':
+        throw commitFailure(committable, outcome);
       case undefined:
         throw new WeirError(
           'PROTOCOL_VIOLATION',
@@ -87,4 +99,18 @@ export class CommitQueue {
         );
     }
   }
+}
+
+function commitFailure({ identity }: Committable, outcome: CommitOutcome | undefined): WeirError {
+  const { sink, job, checkpointId } = identity;
+  const [cause] = outcome === undefined ? [] : errorsOf([outcome]);
+  return new WeirError(
+    'COMMIT_FAILED',
+    `Sink ${sink} of job ${job} cannot commit output of checkpoint ${String(checkpointId)}: ${messageOf(cause)}`,
+    { cause },
+  );
+}
+
+function errorsOf(outcomes: readonly CommitOutcome[]): readonly unknown[] {
+  return outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
 }

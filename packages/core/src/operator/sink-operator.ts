@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { Sink, SinkContext, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
+import type { Committer, Sink, SinkContext, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
 import type { Committable } from '../contracts/snapshot.js';
 import type { StreamElement } from '../element/element.js';
 import type { CheckpointId, Lineage } from '../element/ids.js';
@@ -20,11 +20,29 @@ export interface SinkSurroundings {
   readonly nextBarrier?: ((passed: CheckpointId, until: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** What `Sink.prepare` is called with. */
-export function sinkContext(context: OperatorContext, surroundings: SinkSurroundings): SinkContext {
+/** What all subtasks of a sink share, before any of them is opened. */
+export async function prepareSink(
+  sink: Sink<unknown>,
+  context: OperatorContext,
+  surroundings: SinkSurroundings,
+): Promise<void> {
+  try {
+    await sink.prepare?.(sinkContext(context, surroundings));
+  } catch (error) {
+    throw sinkFailure(context, error);
+  }
+}
+
+function sinkContext(context: OperatorContext, surroundings: SinkSurroundings): SinkContext {
   const { job, uid, attempt, parallelism, clock, random, logger, metrics, signal } = context;
   const { lineage, restored, checkpointing } = surroundings;
   return { job, uid, attempt, parallelism, clock, random, logger, metrics, signal, lineage, restored, checkpointing };
+}
+
+function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): WeirError {
+  if (isWeirError(error)) return error;
+  const message = `Sink ${uid} of job ${job} (subtask ${String(subtask)}) failed: ${messageOf(error)}`;
+  return new WeirError('SINK_FAILED', message, { cause: error });
 }
 
 const WRITER_STATE = 'writer';
@@ -38,6 +56,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   readonly #context: OperatorContext;
   readonly #surroundings: SinkSurroundings;
   #writer: SinkWriter<T> | undefined;
+  #committer: Committer | undefined;
   #commits: CommitQueue | undefined;
   #restoredState: readonly unknown[] = [];
   #uncommitted: Committable[] = [];
@@ -57,12 +76,12 @@ export class SinkOperator<T> implements Operator<T, never> {
     return new Observable((target) =>
       source.subscribe({
         next: (element) => {
-          if (element.kind !== 'batch') return;
+          if (element.kind !== 'batch' || element.records.length === 0) return;
           this.#work.take(() => {
             try {
               this.#write(element.records);
             } catch (error) {
-              target.error(this.#failure(error));
+              target.error(sinkFailure(this.#context, error));
             }
           });
         },
@@ -89,31 +108,28 @@ export class SinkOperator<T> implements Operator<T, never> {
       commitNow: (payloads) => this.#commitNow(payloads),
       ...this.#nextBarrier(),
     };
-    const committer = await this.#sink.committer?.(context);
-    if (committer !== undefined) this.#commits = new CommitQueue(this.#context, committer, this.#surroundings.verify);
-    await this.#commitUpTo(Number.POSITIVE_INFINITY);
-    this.#writer = await this.#sink.open(context);
+    await this.#named(async () => {
+      this.#committer = await this.#sink.committer?.(context);
+      if (this.#committer !== undefined)
+        this.#commits = new CommitQueue(this.#context, this.#committer, this.#surroundings.verify);
+      await this.#commitUpTo(Number.POSITIVE_INFINITY);
+      this.#writer = await this.#sink.open(context);
+    });
   }
 
   prepare(checkpointId: CheckpointId): Promise<void> | undefined {
     this.#passed = checkpointId;
     const writer = this.#openWriter();
     if (writer.flush === undefined && writer.prepareCommit === undefined) return undefined;
-    return this.#prepare(writer, checkpointId);
-  }
-
-  async #prepare(writer: SinkWriter<T>, checkpointId: CheckpointId): Promise<void> {
-    try {
+    return this.#named(async () => {
       await writer.flush?.();
       const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
-      for (const payload of payloads) this.#uncommitted.push(this.#identify(payload, checkpointId));
-    } catch (error) {
-      throw this.#failure(error);
-    }
+      this.#uncommitted.push(...this.#identify(payloads, checkpointId));
+    });
   }
 
   capture(checkpointId: CheckpointId): OperatorCapture | undefined {
-    const state = this.#openWriter().state?.(checkpointId) ?? [];
+    const state = this.#stateOf(this.#openWriter(), checkpointId);
     if (state.length === 0 && this.#uncommitted.length === 0) return undefined;
     return {
       operatorState: [{ name: WRITER_STATE, mode: 'list', serializer: this.#serializer, values: state }],
@@ -127,18 +143,28 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   /** With checkpointing on, the final checkpoint publishes what is left; without, this does. */
   async finish(): Promise<void> {
-    if (!this.#surroundings.checkpointing) await this.#publish();
+    if (this.#surroundings.checkpointing) return;
+    await this.#named(async () => this.#commitNow(await this.#rest()));
   }
 
   async close(end: OperatorEnd): Promise<void> {
     const writer = this.#writer;
-    try {
-      if (writer !== undefined && end === 'cancelled' && !this.#surroundings.checkpointing) await this.#publish();
-    } finally {
-      this.#writer = undefined;
-      await this.#commits?.idle();
-      await writer?.close();
-    }
+    const committer = this.#committer;
+    await this.#named(async () => {
+      try {
+        if (writer !== undefined && end === 'cancelled' && !this.#surroundings.checkpointing)
+          await this.#commits?.commitLast(this.#identify(await this.#rest(), 0));
+      } finally {
+        this.#writer = undefined;
+        this.#committer = undefined;
+        await this.#commits?.idle();
+        try {
+          await writer?.close();
+        } finally {
+          await committer?.close?.();
+        }
+      }
+    });
   }
 
   get #serializer(): typeof defaultSerializer {
@@ -172,24 +198,23 @@ export class SinkOperator<T> implements Operator<T, never> {
           this.#writing = false;
         },
         (error: unknown) => {
-          throw this.#failure(error);
+          throw sinkFailure(this.#context, error);
         },
       ),
     );
   }
 
-  async #publish(): Promise<void> {
+  /** What was written and is not prepared yet. */
+  async #rest(): Promise<readonly unknown[]> {
     const writer = this.#openWriter();
-    try {
-      await writer.flush?.();
-      await this.#commitNow((await writer.prepareCommit?.(0)) ?? []);
-    } catch (error) {
-      throw this.#failure(error);
-    }
+    await writer.flush?.();
+    return (await writer.prepareCommit?.(0)) ?? [];
   }
 
   async #commitNow(payloads: readonly unknown[]): Promise<void> {
-    const committables = payloads.map((payload) => this.#identify(payload, 0));
+    if (this.#surroundings.checkpointing)
+      throw this.#violation('tried to commit outside of a checkpoint, although checkpoints are taken');
+    const committables = this.#identify(payloads, 0);
     await this.#commits?.commit(() => committables);
   }
 
@@ -215,24 +240,36 @@ export class SinkOperator<T> implements Operator<T, never> {
     return this.#uncommitted.filter(({ identity }) => identity.checkpointId <= checkpointId);
   }
 
-  #identify(payload: unknown, checkpointId: CheckpointId): Committable {
+  #identify(payloads: readonly unknown[], checkpointId: CheckpointId): readonly Committable[] {
+    if (payloads.length > 0 && this.#commits === undefined)
+      throw this.#violation('prepared output for a commit, but has no committer');
     const { job, uid, attempt, subtask } = this.#context;
     const { lineage } = this.#surroundings;
-    return {
+    return payloads.map((payload) => ({
       identity: { job, lineage, sink: uid, attempt, checkpointId, subtask, sequence: this.#sequence++ },
       payload,
-    };
+    }));
   }
 
-  #failure(error: unknown): WeirError {
-    if (isWeirError(error)) return error;
-    const { uid, job, subtask } = this.#context;
-    return new WeirError(
-      'SINK_FAILED',
-      `Sink ${uid} of job ${job} (subtask ${String(subtask)}) failed: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+  #stateOf(writer: SinkWriter<T>, checkpointId: CheckpointId): readonly unknown[] {
+    try {
+      return writer.state?.(checkpointId) ?? [];
+    } catch (error) {
+      throw sinkFailure(this.#context, error);
+    }
+  }
+
+  /** What the sink throws in `call`, with its name on it. */
+  async #named(call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      throw sinkFailure(this.#context, error);
+    }
+  }
+
+  #violation(what: string): WeirError {
+    const { uid, job } = this.#context;
+    return new WeirError('PROTOCOL_VIOLATION', `Sink ${uid} of job ${job} ${what}.`, { recoverable: false });
   }
 }

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
-import type { Source, SourceReader, SourceSplit } from '../contracts/source.js';
-import type { StreamElement } from '../element/element.js';
+import type { ReaderContext, Source, SourceContext, SourceReader, SourceSplit } from '../contracts/source.js';
+import { BATCH_SIZE, type StreamElement } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
@@ -21,19 +21,37 @@ interface SplitState {
   /** Absent: from the beginning. */
   readonly position?: unknown;
 }
-interface ActiveReader {
+interface OpenReader {
   readonly split: SourceSplit;
   readonly reader: SourceReader<unknown>;
   /** After the last record that was emitted: what the next checkpoint stores. */
   position: unknown;
+  isAtEnd: boolean;
+  /** Checkpoints that are not over, oldest first, and how far each of them covers the split: what a reader acknowledges. */
+  captured: readonly Covered[];
 }
-/** An acknowledging reader whose split has ended stays until a checkpoint that covers its last record is complete. */
-interface EndedReader {
-  readonly reader: SourceReader<unknown>;
-  coveredBy: CheckpointId | undefined;
+interface Covered {
+  readonly checkpointId: CheckpointId;
+  readonly position: unknown;
+  readonly isAtEnd: boolean;
 }
 
 const STATE = 'splits';
+
+/** What an enumerator is told of the job around it. */
+export function sourceContext(context: OperatorContext): SourceContext {
+  const { job, uid, attempt, parallelism, clock, random, logger, metrics, signal } = context;
+  return { job, uid, attempt, parallelism, clock, random, logger, metrics, signal };
+}
+
+/** What a source threw, with its name on it. */
+export function sourceFailure({ uid, job }: SourceContext, split: SourceSplit | undefined, error: unknown): WeirError {
+  if (isWeirError(error)) return error;
+  const what = split === undefined ? '' : `, split ${split.id},`;
+  return new WeirError('SOURCE_FAILED', `Source ${uid} of job ${job}${what} could not be read: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
 
 /** The head of a source stage: reads one split after the other and knows, at any time between two batches, where to go on. */
 export class SourceOperator<T> implements Operator<never, T> {
@@ -42,11 +60,15 @@ export class SourceOperator<T> implements Operator<never, T> {
   readonly #splits: SplitClient;
   readonly #output = new Subject<StreamElement<T>>();
   #restored: SplitState[] = [];
-  #active: ActiveReader | undefined;
-  #ended: EndedReader[] = [];
+  #active: OpenReader | undefined;
+  /** Acknowledging readers whose split has ended stay until a checkpoint that covers their last record is complete. */
+  #ended: OpenReader[] = [];
+  /** The split that was touched last, for messages. */
+  #touched: SourceSplit | undefined;
   #ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
   #waiting = false;
   #outstanding: Promise<void> | undefined;
+  #telling: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(source: Source<T>, context: OperatorContext, splits: SplitClient) {
@@ -66,34 +88,79 @@ export class SourceOperator<T> implements Operator<never, T> {
   /** Emits up to `max` records, if there are any now. */
   pull(max: number): PullResult {
     if (this.#waiting) return 'waiting';
-    const ready = this.#ready;
-    if (ready !== undefined) {
-      this.#ready = undefined;
-      this.#emit(ready.records, ready.position);
-      return 'moved';
-    }
-    if (this.#active === undefined) return this.#nextSplit();
-    const { reader } = this.#active;
-    let result: ReturnType<typeof reader.poll>;
     try {
-      result = reader.poll(max);
+      return this.#active === undefined ? this.#nextSplit() : this.#read(this.#active, max);
     } catch (error) {
       throw this.#failure(error);
     }
+  }
+
+  capture(checkpointId: CheckpointId): OperatorCapture {
+    for (const open of this.#readers) {
+      const { reader, position, isAtEnd } = open;
+      if (reader.completed !== undefined) open.captured = [...open.captured, { checkpointId, position, isAtEnd }];
+    }
+    const values: SplitState[] = [...this.#restored];
+    if (this.#active !== undefined) values.push({ split: this.#active.split, position: this.#active.position });
+    return { operatorState: [{ name: STATE, mode: 'list', serializer: this.#serializer, values }] };
+  }
+
+  /** One checkpoint after the other, so that no reader is told of two at a time. */
+  completed(checkpointId: CheckpointId): Promise<void> {
+    const told = this.#telling.then(() => this.#acknowledge(checkpointId));
+    this.#telling = told.catch(() => undefined);
+    return told;
+  }
+
+  aborted(checkpointId: CheckpointId): void {
+    for (const open of this.#readers)
+      open.captured = open.captured.filter((covered) => covered.checkpointId !== checkpointId);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const readers = this.#readers;
+    this.#ended = [];
+    this.#active = undefined;
+    this.#ready = undefined;
+    try {
+      await allOf([...readers.map(async ({ reader }) => reader.close()), this.#outstanding ?? Promise.resolve()]);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  get #readers(): readonly OpenReader[] {
+    return this.#active === undefined ? this.#ended : [...this.#ended, this.#active];
+  }
+
+  get #serializer(): typeof defaultSerializer {
+    return this.#source.serializer ?? defaultSerializer;
+  }
+
+  #read(active: OpenReader, max: number): PullResult {
+    const ready = this.#ready;
+    if (ready !== undefined) {
+      this.#ready = undefined;
+      this.#emit(active, ready.records, ready.position);
+      return 'moved';
+    }
+    const { reader } = active;
+    const result = reader.poll(max);
     if (result === 'end') {
-      this.#endOfSplit(this.#active);
+      this.#endOfSplit(active);
       return 'waiting';
     }
     if (Array.isArray(result)) {
-      if (result.length === 0) {
+      const records = result as readonly T[];
+      if (records.length === 0) {
         // Nothing yet and no promise of it: ask again next turn, not in a loop.
         this.#await(Promise.resolve(), () => undefined);
         return 'waiting';
       }
-      this.#emit(result as readonly T[], reader.position());
+      this.#emit(active, records, reader.position());
       return 'moved';
     }
-    const active = this.#active;
     this.#await(result as Promise<readonly T[] | 'end'>, (records) => {
       if (records === 'end') this.#endOfSplit(active);
       else if (records.length > 0) this.#ready = { records, position: reader.position() };
@@ -101,116 +168,116 @@ export class SourceOperator<T> implements Operator<never, T> {
     return 'waiting';
   }
 
-  capture(checkpointId: CheckpointId): OperatorCapture {
-    for (const ended of this.#ended) ended.coveredBy ??= checkpointId;
-    const values: SplitState[] = [...this.#restored];
-    if (this.#active !== undefined) values.push({ split: this.#active.split, position: this.#active.position });
-    return { operatorState: [{ name: STATE, mode: 'list', serializer: this.#serializer, values }] };
-  }
-
-  async completed(checkpointId: CheckpointId): Promise<void> {
-    const covered = this.#ended.filter(({ coveredBy }) => coveredBy !== undefined && coveredBy <= checkpointId);
-    this.#ended = this.#ended.filter((ended) => !covered.includes(ended));
-    try {
-      for (const { reader } of covered) {
-        await reader.completed?.(checkpointId);
-        await reader.close();
-      }
-      await this.#active?.reader.completed?.(checkpointId);
-    } catch (error) {
-      throw this.#failure(error);
+  /** A reader may give more than it was asked for. What is too much for one batch goes through before any barrier: the position is behind all of it. */
+  #emit(active: OpenReader, records: readonly T[], position: unknown, from = 0): void {
+    const { flow } = this.#context;
+    const to = from + BATCH_SIZE;
+    this.#output.next({ kind: 'batch', records: records.length <= BATCH_SIZE ? records : records.slice(from, to) });
+    if (to >= records.length) {
+      active.position = position;
+    } else {
+      flow.suspend(() => {
+        this.#emit(active, records, position, to);
+      });
     }
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    const readers = [...this.#ended.map(({ reader }) => reader)];
-    if (this.#active !== undefined) readers.push(this.#active.reader);
-    this.#ended = [];
-    this.#active = undefined;
-    this.#ready = undefined;
-    await Promise.all(readers.map((reader) => reader.close()));
-    await this.#outstanding;
-  }
-
-  get #serializer(): typeof defaultSerializer {
-    return this.#source.serializer ?? defaultSerializer;
-  }
-
-  #emit(records: readonly T[], position: unknown): void {
-    if (this.#active !== undefined) this.#active.position = position;
-    this.#output.next({ kind: 'batch', records });
   }
 
   #nextSplit(): PullResult {
-    const next = this.#restored.shift();
-    const split = next?.split ?? this.#splits.request();
-    if (split === 'end') return 'ended';
-    if (split === undefined) {
-      this.#splits.onAvailable = () => {
-        this.#splits.onAvailable = undefined;
-        this.#context.runInMailbox(() => undefined);
-      };
-      return 'waiting';
-    }
-    const position = next?.position;
-    const { subtask } = this.#context;
-    const opening = this.#source.open(split, position, { ...this.#context, subtask });
+    const next = this.#restored.shift() ?? this.#request();
+    if (next === 'end') return 'ended';
+    if (next === undefined) return 'waiting';
+    const { split, position } = next;
+    this.#touched = split;
     // Until the reader is open the split is still where it was read to.
-    this.#restored.unshift({ split, position });
+    this.#restored.unshift(next);
+    const context: ReaderContext = { ...sourceContext(this.#context), subtask: this.#context.subtask };
     this.#await(
-      opening,
+      this.#source.open(split, position, context),
       (reader) => {
         this.#restored.shift();
-        this.#active = { split, reader, position };
+        this.#active = { split, reader, position, isAtEnd: false, captured: [] };
       },
       (reader) => reader.close(),
     );
     return 'waiting';
   }
 
-  #endOfSplit({ split, reader }: ActiveReader): void {
+  #request(): SplitState | 'end' | undefined {
+    // Set before asking: an enumerator may find a split while it is asked.
+    this.#splits.onAvailable = () => {
+      this.#context.runInMailbox(() => undefined);
+    };
+    const split = this.#splits.request();
+    return typeof split === 'object' ? { split } : split;
+  }
+
+  #endOfSplit(active: OpenReader): void {
     this.#active = undefined;
-    this.#splits.finished(split.id);
+    active.isAtEnd = true;
+    this.#splits.finished(active.split.id);
     if (this.#source.grade === 'acknowledging') {
-      this.#ended.push({ reader, coveredBy: undefined });
+      this.#ended.push(active);
       this.#context.runInMailbox(() => undefined);
     } else {
-      this.#await(reader.close(), () => undefined);
+      this.#await(active.reader.close(), () => undefined);
+    }
+  }
+
+  async #acknowledge(checkpointId: CheckpointId): Promise<void> {
+    const told = this.#readers.map(async (open) => {
+      const covered = open.captured.findLast((captured) => captured.checkpointId <= checkpointId);
+      open.captured = open.captured.filter((captured) => captured.checkpointId > checkpointId);
+      if (covered === undefined) return;
+      await open.reader.completed?.(checkpointId, covered.position);
+      if (!covered.isAtEnd) return;
+      this.#ended = this.#ended.filter((ended) => ended !== open);
+      await open.reader.close();
+    });
+    try {
+      await allOf(told);
+    } catch (error) {
+      throw this.#failure(error);
     }
   }
 
   /** Takes no other step until `promise` settles; `then` runs between two records, or `tooLate` if the operator was closed meanwhile. */
   #await<R>(promise: Promise<R>, then: (result: R) => void, tooLate?: (result: R) => Promise<void>): void {
     this.#waiting = true;
+    const inMailbox = (action: () => void): void => {
+      this.#context.runInMailbox(() => {
+        try {
+          action();
+        } catch (error) {
+          throw this.#failure(error);
+        }
+      });
+    };
     this.#outstanding = promise.then(
       async (result) => {
         if (this.#closed) {
           await tooLate?.(result);
           return;
         }
-        this.#context.runInMailbox(() => {
+        inMailbox(() => {
           this.#waiting = false;
           then(result);
         });
       },
       (error: unknown) => {
         if (this.#closed) return;
-        this.#context.runInMailbox(() => {
-          throw this.#failure(error);
+        inMailbox(() => {
+          throw error;
         });
       },
     );
   }
 
   #failure(error: unknown): WeirError {
-    if (isWeirError(error)) return error;
-    const { uid, job } = this.#context;
-    const split = this.#active?.split.id ?? this.#restored[0]?.split.id;
-    return new WeirError(
-      'SOURCE_FAILED',
-      `Source ${uid} of job ${job}${split === undefined ? '' : `, split ${split},`} could not be read: ${messageOf(error)}`,
-      { cause: error },
-    );
+    return sourceFailure(this.#context, this.#touched, error);
   }
+}
+
+/** Settles when all have; rejects with the first error. */
+async function allOf(promises: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(promises)) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -117,8 +117,8 @@ export function readerChecks<T>(check: SourceCheck<T>, { capabilities }: SourceS
       const reader = await openReader(bench.fixture, first.split);
       await read(bench.fixture, reader, 1, 1);
       assert(reader.completed !== undefined, 'an acknowledging reader has `completed`');
-      await reader.completed(1);
-      await reader.completed(1);
+      await reader.completed(1, reader.position());
+      await reader.completed(1, reader.position());
       await reader.close();
     });
   }

@@ -330,6 +330,21 @@ describe('checkOperator finds an operator that', () => {
     expect(message).toMatch(/expire with the callback: PROTOCOL_VIOLATION: .*the handle of state 'count'/);
   });
 
+  test('never comes to rest', async () => {
+    const message = await failureOf((readings) =>
+      custom(readings, (context) => {
+        const busy = (): void => {
+          if (!context.signal.aborted) context.clock.nextTurn(busy);
+        };
+        return {
+          connect: (source) => source,
+          open: busy,
+        };
+      }),
+    );
+    expect(message).toMatch(/^The operator fails item by item: SOURCE_FAILED: .*still busy after 10000 turns/);
+  });
+
   test('fails a comparison of the caller, and says in which run', async () => {
     const checking = checkOperator((readings) => readings.pipe(map(({ value }) => value)), {
       input,

@@ -1,0 +1,125 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { jsonLines, readCommitted } from '@weir/connectors/file';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { filesBelow, ROOT, textOf } from './support/pages.js';
+
+/** What a program finds, and what it has printed in the end. */
+interface Run {
+  /** Lays out the working directory. */
+  readonly given?: () => void;
+  readonly then?: (printed: readonly unknown[]) => void | Promise<void>;
+}
+
+const prints =
+  (...expected: readonly unknown[]): NonNullable<Run['then']> =>
+  (printed) => {
+    expect(printed).toEqual(expected);
+  };
+
+const RUNS: Readonly<Record<string, Run>> = {
+  'configuration/mixed.ts': {},
+  'configuration/package.ts': {},
+  'connectors/collection.ts': { then: prints([10, 20, 30]) },
+  'connectors/datagen.ts': {
+    then: prints('squares> { n: 1, square: 1 }\nsquares> { n: 2, square: 4 }\nsquares> { n: 3, square: 9 }\n'),
+  },
+  'connectors/file.ts': {
+    given() {
+      mkdirSync('in');
+      writeFileSync('in/a.csv', 'name,born\n"Lamport, Leslie",1941\n');
+      writeFileSync('in/b.csv', 'name,born\nChandy,1944\n');
+    },
+    then: prints({ name: 'Lamport, Leslie', born: 1941 }, { name: 'Chandy', born: 1944 }),
+  },
+  'connectors/rxjs.ts': { then: prints('tick 0', 'tick 1', 'tick 2', 0, 1, 4) },
+  'delays/main.ts': {
+    given() {
+      const delays = Array.from(
+        { length: 3000 },
+        (_, i) => `${['AMS', 'FRA', 'OSL'][i % 3] ?? ''},${String((i % 7) - 2)}`,
+      );
+      writeFileSync('flights.csv', `date,origin,delay\n${delays.map((line) => `2001-01-01,${line}\n`).join('')}`);
+    },
+    async then(printed) {
+      expect(printed).toEqual(expect.arrayContaining(['fresh-start', 'checkpoint-completed', 'committed']));
+      expect(printed.at(-1)).toBe('finished');
+      const totals = new Map<string, number[]>();
+      for (const { origin, minutes } of await readCommitted('out', jsonLines<{ origin: string; minutes: number }>())) {
+        totals.set(origin, [...(totals.get(origin) ?? []), minutes]);
+      }
+      for (const [offset, origin] of ['AMS', 'FRA', 'OSL'].entries()) {
+        const delays = Array.from({ length: 1000 }, (_, i) => ((i * 3 + offset) % 7) - 2).filter((delay) => delay > 0);
+        let sum = 0;
+        expect(totals.get(origin)).toEqual(delays.map((delay) => (sum += delay)));
+      }
+    },
+  },
+  'errors.ts': {
+    then(printed) {
+      expect(printed).toEqual([expect.stringMatching(/^GRAPH_EMPTY: /)]);
+    },
+  },
+  'operations/service.ts': {
+    given() {
+      mkdirSync('in');
+      writeFileSync('in/a.jsonl', '{"n":1}\n{"n":2}\n');
+    },
+    async then(printed) {
+      process.removeAllListeners('SIGTERM');
+      expect(printed).toEqual(['finished']);
+      expect(await readCommitted('out', jsonLines())).toEqual([{ n: 1 }, { n: 2 }]);
+    },
+  },
+  'packages/backend-fs.ts': { then: prints('cancelled', 'finished', '300 numbers, 300 different') },
+  'packages/backend-memory.ts': { then: prints('1 2 4 6') },
+  'packages/barrier.ts': { then: prints('before', 'also before', 'barrier', 'after') },
+  'packages/coordinator.ts': {
+    then: prints('manual checkpoint 1', { triggered: 1, inProgress: 0, completed: 1, failed: 0, restored: 0 }),
+  },
+  'packages/core.ts': { then: prints('to 1, be 1, or 1, not 1, to 2, be 2') },
+  'restart-strategies/environment.ts': {},
+  'restart-strategies/job.ts': {},
+};
+
+let printed: unknown[];
+let folder: string;
+
+beforeEach(() => {
+  printed = [];
+  folder = mkdtempSync(path.join(tmpdir(), 'weir-docs-'));
+  process.chdir(folder);
+  vi.spyOn(console, 'log').mockImplementation((...values: unknown[]) => void printed.push(...values));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text, ...rest) => {
+    printed.push(text);
+    for (const settled of rest) if (typeof settled === 'function') settled();
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  process.chdir(ROOT);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.each(Object.entries(RUNS))(
+  '%s runs, and does what its page says',
+  async (file, { given, then }) => {
+    given?.();
+    await import(path.join(ROOT, 'docs/examples', file));
+    vi.restoreAllMocks();
+    await then?.(printed);
+  },
+  30_000,
+);
+
+test('every example is run, here or by the test of its page', () => {
+  const users = [...filesBelow('docs/test'), ...filesBelow('docs/examples')].map(textOf).join('\n');
+  const idle = filesBelow('docs/examples').filter((file) => {
+    const name = file.slice('docs/examples/'.length);
+    return !(name in RUNS) && !users.includes(`/${path.basename(name, '.ts')}.js'`);
+  });
+  expect(idle).toEqual([]);
+});

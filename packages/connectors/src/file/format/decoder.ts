@@ -52,8 +52,8 @@ export interface RowGroups<out T> {
   /** Number of the first row of each group; ascending, the first is 0. */
   readonly starts: readonly number[];
   readonly rowCount: number;
-  /** Decodes a group. Lets the event loop turn where the work is long. */
-  load(group: number): Promise<RowGroup<T>>;
+  /** Decodes a group. Lets the event loop turn where the work is long, and gives up, rejecting, when the signal aborts. */
+  load(group: number, signal: AbortSignal): Promise<RowGroup<T>>;
 }
 /** A decoded group; its rows become objects only when they are asked for. */
 export interface RowGroup<out T> {

@@ -60,7 +60,7 @@ class ParquetGroups<T> implements RowGroups<T> {
     this.rowCount = Number(scan.metadata.num_rows);
   }
 
-  async load(group: number): Promise<RowGroup<T>> {
+  async load(group: number, signal: AbortSignal): Promise<RowGroup<T>> {
     const range = this.#scan.ranges[group];
     if (range === undefined) throw new RangeError(`row group ${String(group)} of ${String(this.starts.length)}`);
     const columns: Column[] = [];
@@ -69,6 +69,7 @@ class ParquetGroups<T> implements RowGroups<T> {
       columns.push(this.#numbers ? withoutBigInts(values, column) : values);
       // Decoding one column of a group takes tens of milliseconds.
       await nextTurn(this.#clock);
+      signal.throwIfAborted();
     }
     return { rows: (from, to) => rows(this.#columns, columns, from, to) as T[] };
   }

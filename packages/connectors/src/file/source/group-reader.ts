@@ -40,6 +40,7 @@ class GroupReader<T> implements SourceReader<T, RowPosition> {
   #row: number;
   #current: Loading<T> | undefined;
   #following: Loading<T> | undefined;
+  readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor(groups: RowGroups<T>, handle: FileHandle, row: number) {
@@ -78,6 +79,7 @@ class GroupReader<T> implements SourceReader<T, RowPosition> {
   }
 
   async #close(): Promise<void> {
+    this.#closed.abort();
     await Promise.all([this.#current?.group.settled, this.#following?.group.settled]);
     this.#current = undefined;
     this.#following = undefined;
@@ -86,11 +88,11 @@ class GroupReader<T> implements SourceReader<T, RowPosition> {
 
   async #pollAfter(waited: Promise<void>, max: number): Promise<readonly T[] | 'end'> {
     await waited;
-    return this.#closing === undefined ? this.poll(max) : [];
+    return this.#closed.signal.aborted ? [] : this.poll(max);
   }
 
   #load(number: number): Loading<T> {
-    return { number, group: new Outcome(this.#groups.load(number)) };
+    return { number, group: new Outcome(this.#groups.load(number, this.#closed.signal)) };
   }
 
   #groupOf(row: number): number {

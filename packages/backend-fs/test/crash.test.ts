@@ -88,17 +88,16 @@ describe('a crash at any step', () => {
       'checkpoint 1 looks complete but is not',
       forgetting('folder', /\/chk-\d+$/, 3),
     ],
-    // The first sync of the job's folder is for what an earlier process may have left without (e2e: a process that follows one that was killed).
-    ["the job's folder when the attempt is recorded", 'attempt 1 is forgotten', forgetting('folder', job, 2)],
-    ["the job's folder before the first checkpoint", 'checkpoint 1 is lost', forgetting('folder', job, 3)],
-    ["the job's folder before the second checkpoint", 'checkpoint 2 is lost', forgetting('folder', job, 4)],
+    ["the job's folder when the lock is taken", 'attempt 1 is forgotten', forgetting('folder', job, 1)],
+    ["the job's folder before the first checkpoint", 'checkpoint 1 is lost', forgetting('folder', job, 2)],
+    ["the job's folder before the second checkpoint", 'checkpoint 2 is lost', forgetting('folder', job, 3)],
     ['the directory of all jobs', 'checkpoint 1 is lost', forgetting('folder', /^\/data\/checkpoints$/)],
     ['the folder above that directory', 'checkpoint 1 is lost', forgetting('folder', /^\/data$/)],
     ['the folder above that one', 'checkpoint 1 is lost', forgetting('folder', /^\/$/)],
     ['the lock', 'attempt 1 is forgotten', forgetting('folder', /\/_lock$/)],
     ['the _finished file', 'the mark is damaged', forgetting('file', /\/_finished\..*\.tmp$/)],
-    ["the job's folder after _finished", 'the mark is lost', forgetting('folder', job, 5)],
-    ["the job's folder after _finished was cleared", 'the mark is back', forgetting('folder', job, 6)],
+    ["the job's folder after _finished", 'the mark is lost', forgetting('folder', job, 4)],
+    ["the job's folder after _finished was cleared", 'the mark is back', forgetting('folder', job, 5)],
   ];
   test.each(needed)(
     'without the sync of %s: %s',

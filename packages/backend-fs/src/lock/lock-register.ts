@@ -76,11 +76,9 @@ export class LockRegister {
     await this.#fs.remove(this.#pathOf(entry));
   }
 
-  /** What the lock says survives a crash of the machine. Only the attempt needs to: with the machine every owner dies. */
+  /** What the lock says survives a crash of the machine; its own name does since it was taken. Only the attempt needs to: with the machine every owner dies. */
   async sync(): Promise<void> {
     await this.#fs.syncDirectory(this.#folder);
-    // Whoever made the folder may have died before it could do this.
-    await this.#fs.syncDirectory(this.#jobFolder);
   }
 
   #pathOf(entry: LockEntry): string {

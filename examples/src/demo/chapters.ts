@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fsBackend } from '@weir/backend-fs';
-import { memoryBackend } from '@weir/backend-memory';
+import { memoryState } from '@weir/backend-memory';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment, noRestart, type JobEvent } from '@weir/core';
 import { fixedDelayRestart } from '@weir/restart-strategies';
@@ -28,7 +28,7 @@ const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore, child
 
 /** 1: nothing is prepared for a failure, so the poisoned record ends the job. */
 export function noStrategy(scene: Scene): Promise<ChapterResult> {
-  const env = createEnvironment({ logger, plugins: [memoryBackend(), noRestart()] });
+  const env = createEnvironment({ logger, plugins: [memoryState(), noRestart()] });
   return perform(env, scene, Number.POSITIVE_INFINITY);
 }
 
@@ -36,7 +36,7 @@ export function noStrategy(scene: Scene): Promise<ChapterResult> {
 export function restartsAlone(scene: Scene): Promise<ChapterResult> {
   const env = createEnvironment({
     logger,
-    plugins: [memoryBackend(), fixedDelayRestart({ attempts: 2, delay: '100ms' })],
+    plugins: [memoryState(), fixedDelayRestart({ attempts: 2, delay: '100ms' })],
   });
   return perform(env, scene, 2);
 }

@@ -1,4 +1,5 @@
-import { definePlugin, settingOf, type MemorySize, type PluginFactory } from '@weir/core';
+import { memoryState } from '@weir/backend-memory';
+import { definePlugin, settingOf, type MemorySize, type Plugin, type PluginFactory } from '@weir/core';
 import { CheckpointStorageRole } from '@weir/core/contracts';
 import { createFsStorage, type FsStorageOptions } from './fs-storage.js';
 
@@ -34,3 +35,8 @@ export const fsStorage: PluginFactory<FsStoragePluginOptions> = definePlugin<FsS
     binder.provide(CheckpointStorageRole, 'fs', () => createFsStorage(options as FsStorageOptions));
   },
 });
+
+/** State in the heap, checkpoints on the local disk (Flink: FsStateBackend): `memoryState()` and `fsStorage(options)`. */
+export function fsBackend(options?: FsStoragePluginOptions): readonly Plugin[] {
+  return [memoryState(), fsStorage(options)];
+}

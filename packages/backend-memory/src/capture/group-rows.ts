@@ -1,0 +1,86 @@
+import type { ByteWriter } from '@weir/core/contracts';
+import type { Hold } from './hold.js';
+import type { WriterPool } from './writer-pool.js';
+
+/** A section is closed when it has grown to this size, so that what lies between state and storage stays small. */
+export const SECTION_BYTES: number = 64 * 1024;
+
+/** Bytes that a capture keeps in memory. */
+export interface Tally {
+  bytes: number;
+}
+export interface Rows {
+  readonly out: ByteWriter;
+  readonly count: number;
+}
+
+/** Rows of one state in one key group that a capture has encoded and not yet given away. They begin small: there are many of these. */
+export class GroupRows {
+  readonly #pool: WriterPool;
+  readonly #tally: Tally;
+  #out: ByteWriter | undefined;
+  #count = 0;
+  #counted = 0;
+  #full: Rows[] = [];
+  #holds: Hold[] = [];
+
+  constructor(pool: WriterPool, tally: Tally) {
+    this.#pool = pool;
+    this.#tally = tally;
+  }
+
+  /** Where the next row goes; {@link added} follows it. */
+  get out(): ByteWriter {
+    return (this.#out ??= this.#pool.take());
+  }
+  added(): void {
+    const { length } = this.out;
+    this.#count++;
+    this.#tally.bytes += length - this.#counted;
+    this.#counted = length;
+    if (length >= SECTION_BYTES) this.seal();
+  }
+  /** Makes a section of the rows so far. */
+  seal(): void {
+    if (this.#out === undefined || this.#count === 0) return;
+    this.#full.push({ out: this.#out, count: this.#count });
+    this.#out = undefined;
+    this.#count = 0;
+    this.#counted = 0;
+  }
+  /** The next full section. It goes back with {@link written}. */
+  takeFull(): Rows | undefined {
+    return this.#full.shift();
+  }
+  written({ out }: Rows): void {
+    this.#tally.bytes -= out.length;
+    this.#pool.give(out, 2 * SECTION_BYTES);
+  }
+
+  get hasFull(): boolean {
+    return this.#full.length > 0;
+  }
+
+  hold(hold: Hold): void {
+    this.#holds.push(hold);
+  }
+  get hasHolds(): boolean {
+    return this.#holds.length > 0;
+  }
+  /** What is still held, if anything is. */
+  nextHold(): Hold | undefined {
+    while (this.#holds[0]?.isDone === true) this.#holds.shift();
+    return this.#holds[0];
+  }
+  /** Adds to the tally memory that only a hold keeps alive, or takes it off again. */
+  keepAlive(bytes: number): void {
+    this.#tally.bytes += bytes;
+  }
+
+  drop(): void {
+    for (const hold of this.#holds) hold.drop();
+    this.#holds = [];
+    this.#full = [];
+    this.#out = undefined;
+  }
+}

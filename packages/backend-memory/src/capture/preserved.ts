@@ -1,0 +1,74 @@
+import { WeirError } from '@weir/core/contracts';
+import type { CheckpointId, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
+import { GroupRows } from './group-rows.js';
+import type { Tally } from './group-rows.js';
+import type { WriterPool } from './writer-pool.js';
+
+/** Gives a capture what it takes of `subject`: its rows, or a hold. */
+export interface RowSource<S> {
+  append(subject: S, preserved: Preserved): void;
+}
+
+/** The rows of one capture: of entries that were about to change, and of those its writer has come to. */
+export class Preserved implements Tally {
+  readonly checkpointId: CheckpointId;
+  readonly version: number;
+  bytes = 0;
+  readonly #first: KeyGroup;
+  readonly #states: number;
+  readonly #pool: WriterPool;
+  /** By key group, then by state. */
+  #rows: (GroupRows | undefined)[];
+  #ended: Error | undefined;
+
+  constructor(checkpointId: CheckpointId, version: number, range: KeyGroupRange, states: number, pool: WriterPool) {
+    this.checkpointId = checkpointId;
+    this.version = version;
+    this.#first = range.first;
+    this.#states = states;
+    this.#pool = pool;
+    this.#rows = new Array<GroupRows | undefined>((range.last - range.first + 1) * states).fill(undefined);
+  }
+
+  rows(group: KeyGroup, state: number): GroupRows {
+    return (this.#rows[(group - this.#first) * this.#states + state] ??= new GroupRows(this.#pool, this));
+  }
+  hasRows(group: KeyGroup, state: number): boolean {
+    return this.#rows[(group - this.#first) * this.#states + state] !== undefined;
+  }
+  /** Everything of this state and group is written. */
+  finish(group: KeyGroup, state: number): void {
+    this.#rows[(group - this.#first) * this.#states + state] = undefined;
+  }
+
+  /**
+   * Takes `subject`. A value that cannot be encoded fails this capture, and not the record at which that came to light: the value was put
+   * there by an earlier one.
+   */
+  take<S>(source: RowSource<S>, subject: S): void {
+    if (this.#ended !== undefined) return;
+    try {
+      source.append(subject, this);
+    } catch (error) {
+      this.end(error as Error);
+    }
+  }
+
+  /** Holds nothing any more; `reason` is what a writer gets to see. */
+  end(reason: Error): void {
+    this.#ended ??= reason;
+    for (const rows of this.#rows) rows?.drop();
+    this.#rows = [];
+    this.bytes = 0;
+  }
+  assertOpen(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+}
+
+export function releasedEarly(checkpointId: CheckpointId): WeirError {
+  return new WeirError(
+    'CHECKPOINT_FAILED',
+    `The capture of checkpoint ${checkpointId} was released before it was written.`,
+  );
+}

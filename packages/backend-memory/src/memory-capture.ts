@@ -1,0 +1,100 @@
+import { WeirError } from '@weir/core/contracts';
+import type { KeyGroup, KeyGroupRange, KeyedCapture, KeyedStateOutput, Slice, StateMeta } from '@weir/core/contracts';
+import type { Captures } from './capture/captures.js';
+import type { GroupRows } from './capture/group-rows.js';
+import type { Hold } from './capture/hold.js';
+import type { Preserved, RowSource } from './capture/preserved.js';
+import { releasedEarly } from './capture/preserved.js';
+import type { Slot } from './state/page.js';
+import type { StoredState } from './state/stored-state.js';
+
+/** The slice is asked whether it is over after this many rows or bytes, whichever comes first. */
+const STEP_ROWS = 64;
+const STEP_BYTES = 16 * 1024;
+
+/**
+ * The state at one moment. Taking it copies nothing: entries that change before they are written are encoded first, by whoever changes
+ * them (after the idea of Flink's CopyOnWriteStateMap, with bytes in place of copied objects).
+ */
+export class MemoryCapture implements KeyedCapture {
+  readonly #preserved: Preserved;
+  readonly #captures: Captures;
+  readonly #states: readonly StoredState[];
+  readonly #range: KeyGroupRange;
+  #isWriting = false;
+
+  constructor(preserved: Preserved, captures: Captures, states: readonly StoredState[], range: KeyGroupRange) {
+    this.#preserved = preserved;
+    this.#captures = captures;
+    this.#states = states;
+    this.#range = range;
+  }
+
+  async write(out: KeyedStateOutput, slice: Slice): Promise<void> {
+    if (this.#isWriting) throw new WeirError('PROTOCOL_VIOLATION', 'A capture is written only once.');
+    this.#isWriting = true;
+    this.#preserved.assertOpen();
+    for (let group = this.#range.first; group <= this.#range.last; group++) {
+      for (const [index, state] of this.#states.entries()) {
+        const isEmpty = state.group(group).length === 0 && !this.#preserved.hasRows(group, index);
+        if (!isEmpty) await this.#writeGroup(group, state, index, out, slice);
+      }
+      if (slice.isOver()) await this.#nextSlice(slice);
+    }
+  }
+
+  release(): void {
+    this.#captures.end(this.#preserved, releasedEarly(this.#preserved.checkpointId));
+  }
+
+  async #writeGroup(
+    group: KeyGroup,
+    state: StoredState,
+    index: number,
+    out: KeyedStateOutput,
+    slice: Slice,
+  ): Promise<void> {
+    const rows = this.#preserved.rows(group, index);
+    const slots = state.group(group);
+    // Backwards: a removed entry is replaced by the last one, which was here before or is younger than this capture.
+    let rest = slots.length;
+    for (;;) {
+      const hold = rows.nextHold();
+      if (hold !== undefined) this.#preserved.take(ONE_STEP, hold);
+      else if (rest > 0) rest = this.#visit(state, slots, rest, rows);
+      else break;
+      this.#preserved.assertOpen();
+      if (rows.hasFull) await this.#giveAway(rows, state.meta, group, out);
+      if (slice.isOver()) await this.#nextSlice(slice);
+    }
+    rows.seal();
+    await this.#giveAway(rows, state.meta, group, out);
+    this.#preserved.finish(group, index);
+  }
+
+  /** Takes entries below `rest` that are not taken yet. Returns where to go on. */
+  #visit(state: StoredState, slots: readonly Slot[], rest: number, rows: GroupRows): number {
+    const { version } = this.#preserved;
+    const enough = this.#preserved.bytes + STEP_BYTES;
+    let at = Math.min(rest, slots.length);
+    const stop = Math.max(0, at - STEP_ROWS);
+    while (at > stop && this.#preserved.bytes < enough && !rows.hasHolds) state.preserve(slots[--at]!, version);
+    return at;
+  }
+
+  async #giveAway(rows: GroupRows, state: StateMeta, keyGroup: KeyGroup, out: KeyedStateOutput): Promise<void> {
+    for (let full = rows.takeFull(); full !== undefined; full = rows.takeFull()) {
+      const taken = out.section({ keyGroup, state, count: full.count, rows: full.out.view() });
+      if (taken !== undefined) await taken;
+      this.#preserved.assertOpen();
+      rows.written(full);
+    }
+  }
+
+  async #nextSlice(slice: Slice): Promise<void> {
+    await slice.next();
+    this.#preserved.assertOpen();
+  }
+}
+
+const ONE_STEP: RowSource<Hold> = { append: (hold) => hold.drain() };

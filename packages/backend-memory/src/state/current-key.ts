@@ -1,0 +1,40 @@
+import { WeirError } from '@weir/core/contracts';
+import type { Key } from '@weir/core/contracts';
+
+/** The key that every handle of a store works on. It stays for one turn; a handle looks it up once per turn. */
+export class CurrentKey {
+  readonly operator: string;
+  key: Key = '';
+  /** 0 before the first key, negative once the store is closed. */
+  turn = 0;
+
+  constructor(operator: string) {
+    this.operator = operator;
+  }
+
+  set(key: Key): void {
+    this.assertOpen();
+    this.key = key;
+    this.turn++;
+  }
+  assertOpen(): void {
+    if (this.turn < 0) throw this.violation();
+  }
+  close(): void {
+    this.turn = -1;
+  }
+
+  /** Why there is no key to work on. */
+  violation(): WeirError {
+    if (this.turn < 0) {
+      return new WeirError(
+        'PROTOCOL_VIOLATION',
+        `The keyed state of operator ${this.operator} was used after it was closed.`,
+      );
+    }
+    return new WeirError(
+      'STATE_NO_KEY',
+      `Keyed state of operator ${this.operator} was used without a key. Use it in onRecord and other keyed callbacks only, not in open or close.`,
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import { WeirError, keyGroupOf } from '@weir/core/contracts';
+import type { Key, KeyGroup } from '@weir/core/contracts';
+import type { CurrentKey } from './current-key.js';
+import { ownKey } from './own-key.js';
+import { offsetOf } from './page.js';
+import type { Page, Slot } from './page.js';
+import type { StoreParts } from './stored-state.js';
+import type { Table } from './table.js';
+
+/**
+ * What handles of every kind have in common: the entry of the current key, looked up once per turn however often it is used.
+ *
+ * Handles and the index of keys are what state costs per record. Their fields are private to the compiler only, and the look-up is
+ * inherited: private names, and a second object between handle and table, each made a record dearer by a fifth.
+ */
+export abstract class KeyedHandle<V> {
+  private readonly table: Table<V>;
+  private readonly parts: StoreParts;
+  protected readonly current: CurrentKey;
+  protected turn = -1;
+  protected page: Page<V> | undefined;
+  /** Where the entry is, once it is found: its number in the table, and its place in the page. */
+  protected slot: Slot = 0;
+  protected offset = 0;
+
+  constructor(table: Table<V>, parts: StoreParts) {
+    this.table = table;
+    this.parts = parts;
+    this.current = parts.current;
+  }
+
+  /** The page that holds the entry at `offset`; undefined while the current key has none. */
+  protected find(): Page<V> | undefined {
+    return this.turn === this.current.turn ? this.page : this.lookUp();
+  }
+
+  /** Makes the entry of the current key, which has none. It is younger than every capture. */
+  protected create(make: (key: Key, group: KeyGroup) => V): V {
+    const { operator, range, maxParallelism, captures } = this.parts;
+    const key = ownKey(this.current.key);
+    const group = keyGroupOf(key, maxParallelism);
+    if (group < range.first || group > range.last) {
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${range.first} to ${range.last}.`,
+      );
+    }
+    const value = make(key, group);
+    this.pointAt(this.table.add(key, group, captures.newest, value));
+    return value;
+  }
+
+  /** Removes the entry of the current key, which has one. */
+  protected remove(): void {
+    this.table.remove(this.slot);
+    this.page = undefined;
+  }
+
+  protected lookUp(): Page<V> | undefined {
+    const { turn, key } = this.current;
+    if (turn <= 0) throw this.current.violation();
+    const slot = this.table.find(key);
+    this.turn = turn;
+    return slot === undefined ? (this.page = undefined) : this.pointAt(slot);
+  }
+
+  private pointAt(slot: Slot): Page<V> {
+    this.slot = slot;
+    this.offset = offsetOf(slot);
+    return (this.page = this.table.page(slot));
+  }
+}

@@ -1,0 +1,40 @@
+import type {
+  KeyGroup,
+  KeyGroupRange,
+  KeyedSection,
+  Serializer,
+  StateDeclaration,
+  StateEntry,
+  StateHandle,
+  StateMeta,
+} from '@weir/core/contracts';
+import type { Captures } from '../capture/captures.js';
+import type { CurrentKey } from './current-key.js';
+import type { Slot } from './page.js';
+
+/** One declared state of a store: what captures and restores see of it. */
+export interface StoredState {
+  readonly meta: StateMeta;
+  readonly serializer: Serializer;
+  readonly handle: StateHandle;
+  /** The entries of a group. Removing one moves the last into its place, so walk them backwards. */
+  group(group: KeyGroup): readonly Slot[];
+  /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */
+  preserve(slot: Slot, version: number): void;
+  /** `reader` decodes the version of the serializer that wrote the section. */
+  restore(section: KeyedSection, reader: Serializer): void;
+  entries(): Iterable<StateEntry>;
+}
+
+/** What the states of one store share. */
+export interface StoreParts {
+  readonly operator: string;
+  readonly range: KeyGroupRange;
+  readonly maxParallelism: number;
+  readonly current: CurrentKey;
+  readonly captures: Captures;
+}
+
+export function metaOf({ name, kind, serializer }: StateDeclaration): StateMeta {
+  return { name, kind, serializer: { id: serializer.id, version: serializer.version } };
+}

@@ -1,0 +1,114 @@
+import { readRows, writeValueRow } from '@weir/core/contracts';
+import type {
+  KeyGroup,
+  KeyedSection,
+  Serializer,
+  StateDeclaration,
+  StateEntry,
+  StateMeta,
+  ValueState,
+} from '@weir/core/contracts';
+import { NO_CAPTURE } from '../capture/captures.js';
+import type { Captures } from '../capture/captures.js';
+import type { Preserved, RowSource } from '../capture/preserved.js';
+import { KeyedHandle } from './keyed-handle.js';
+import { isMutable } from './mutable.js';
+import type { Slot } from './page.js';
+import { metaOf } from './stored-state.js';
+import type { StoreParts, StoredState } from './stored-state.js';
+import { Table } from './table.js';
+import { UNVISITED } from './unvisited.js';
+
+/** All values of one value state. */
+export class StoredValues implements StoredState, RowSource<Slot> {
+  readonly meta: StateMeta;
+  readonly serializer: Serializer;
+  readonly handle: ValueState<unknown, unknown>;
+  readonly #index: number;
+  readonly #table: Table<unknown>;
+  readonly #captures: Captures;
+
+  constructor(declaration: StateDeclaration, index: number, parts: StoreParts) {
+    this.meta = metaOf(declaration);
+    this.serializer = declaration.serializer;
+    this.#index = index;
+    this.#table = new Table(parts.range);
+    this.#captures = parts.captures;
+    this.handle = new ValueHandle(this, this.#table, parts, declaration.initial);
+  }
+
+  group(group: KeyGroup): readonly Slot[] {
+    return this.#table.group(group);
+  }
+  preserve(slot: Slot, version: number): void {
+    const stamp = this.#table.stamp(slot);
+    if (stamp >= version) return;
+    this.#captures.give(this, slot, stamp, version);
+    this.#table.setStamp(slot, version);
+  }
+  append(slot: Slot, preserved: Preserved): void {
+    const rows = preserved.rows(this.#table.keyGroup(slot), this.#index);
+    writeValueRow(rows.out, this.#table.key(slot), this.#table.value(slot), this.serializer);
+    rows.added();
+  }
+
+  restore(section: KeyedSection, reader: Serializer): void {
+    const table = this.#table;
+    readRows(section, reader, {
+      ...UNVISITED,
+      value: (key, value) => {
+        const slot = table.find(key);
+        if (slot === undefined) table.add(key, section.keyGroup, NO_CAPTURE, value);
+        else table.setValue(slot, value);
+      },
+    });
+  }
+  *entries(): Iterable<StateEntry> {
+    const table = this.#table;
+    for (const slot of table.all()) yield { key: table.key(slot), kind: 'value', value: table.value(slot) };
+  }
+}
+
+class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, unknown> {
+  private readonly stored: StoredValues;
+  private readonly captures: Captures;
+  private readonly initial: (() => unknown) | undefined;
+
+  constructor(stored: StoredValues, table: Table<unknown>, parts: StoreParts, initial: (() => unknown) | undefined) {
+    super(table, parts);
+    this.stored = stored;
+    this.captures = parts.captures;
+    this.initial = initial;
+  }
+
+  value(): unknown {
+    const page = this.turn === this.current.turn ? this.page : this.lookUp();
+    if (page === undefined) return this.initial?.();
+    const value = page.values[this.offset];
+    // Who reads an object may change it without a word.
+    if (this.captures.newest !== NO_CAPTURE && isMutable(value)) this.preserve();
+    return value;
+  }
+  update(value: unknown): void {
+    const page = this.turn === this.current.turn ? this.page : this.lookUp();
+    if (page === undefined) {
+      this.createWith(value);
+      return;
+    }
+    if (this.captures.newest !== NO_CAPTURE) this.preserve();
+    page.values[this.offset] = value;
+  }
+  clear(): void {
+    if (this.find() === undefined) return;
+    if (this.captures.newest !== NO_CAPTURE) this.preserve();
+    this.remove();
+  }
+
+  /** By itself, because the closure over its parameter would cost `update` an allocation per call. */
+  private createWith(value: unknown): void {
+    this.create(() => value);
+  }
+  private preserve(): void {
+    this.stored.preserve(this.slot, this.captures.newest);
+  }
+}

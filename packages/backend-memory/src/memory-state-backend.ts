@@ -25,7 +25,7 @@ export function createMemoryStateBackend({
     });
   }
   return {
-    type: 'hashmap',
+    type: 'memory',
     capabilities: { keepsIdentity: true },
     open: (scope) => new MemoryKeyedStateStore(scope, preservedBytes),
   };

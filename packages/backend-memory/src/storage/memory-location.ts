@@ -1,0 +1,57 @@
+import { WeirError } from '@weir/core/contracts';
+import type { BlobWriter, CheckpointId, CheckpointLocation } from '@weir/core/contracts';
+import { MemoryBlob } from './memory-blob.js';
+import type { BlobHome } from './memory-blob.js';
+import { nameOf, pointerTo } from './stored-job.js';
+import type { CheckpointBytes, StoredJob } from './stored-job.js';
+
+/** A checkpoint that is being written. */
+export class MemoryLocation implements CheckpointLocation, BlobHome {
+  readonly id: CheckpointId;
+  readonly pointer: string;
+  readonly name: string;
+  readonly maxStateSize: number;
+  readonly #job: StoredJob;
+  readonly #bytes: CheckpointBytes = { blobs: new Map(), metadata: undefined };
+  #blobs = 0;
+
+  constructor(job: StoredJob, id: CheckpointId, maxStateSize: number) {
+    this.id = id;
+    this.pointer = pointerTo(job, id);
+    this.name = nameOf(job, id);
+    this.maxStateSize = maxStateSize;
+    this.#job = job;
+    job.checkpoints.set(id, this.#bytes);
+  }
+
+  get complete(): boolean {
+    return this.#bytes.metadata !== undefined;
+  }
+  createBlob(): BlobWriter {
+    this.assertOpen();
+    return new MemoryBlob(this);
+  }
+  async publish(metadata: Uint8Array): Promise<void> {
+    this.assertOpen();
+    this.#bytes.metadata = Uint8Array.from(metadata);
+  }
+  async discard(): Promise<void> {
+    if (this.complete) throw new WeirError('STORAGE_FAILED', `${this.name} is complete and cannot be discarded.`);
+    if (this.#isPresent()) this.#job.checkpoints.delete(this.id);
+  }
+
+  assertOpen(): void {
+    if (this.complete) throw new WeirError('STORAGE_FAILED', `${this.name} is complete already.`);
+    if (!this.#isPresent()) throw new WeirError('STORAGE_FAILED', `${this.name} was discarded.`);
+  }
+  keep(bytes: Uint8Array): string {
+    const path = `blob-${++this.#blobs}`;
+    this.#bytes.blobs.set(path, bytes);
+    return path;
+  }
+
+  /** The id may have been given to another location since. */
+  #isPresent(): boolean {
+    return this.#job.checkpoints.get(this.id) === this.#bytes;
+  }
+}

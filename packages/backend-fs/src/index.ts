@@ -1,3 +1,4 @@
+export { fsBackend } from './fs-backend.js';
 export { createFsStorage } from './fs-storage.js';
 export type { FsStorageOptions } from './fs-storage.js';
 export type { ProcessIdentity, ProcessTable } from './adapters/process-identity.js';

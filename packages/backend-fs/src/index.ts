@@ -1,4 +1,3 @@
-export { fsBackend } from './fs-backend.js';
 export { createFsStorage } from './fs-storage.js';
 export type { FsStorageOptions } from './fs-storage.js';
 export type { ProcessIdentity, ProcessTable } from './adapters/process-identity.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { fsBackend, fsStorage } from '@weir/backend-fs';
+import { fsStorage } from '@weir/backend-fs';
 import { SILENT, type Binder, type CheckpointStorage, type Plugin, type Scope } from '@weir/core/contracts';
 import { VirtualClock } from '@weir/testkit';
 import { expect, test } from 'vitest';
@@ -57,12 +57,4 @@ test('the plugin refuses options that cannot be, and says how to give the one th
     /PLUGIN_INVALID: .*inlineThreshold/,
   );
   expect(() => fsStorage({ checkpointsDir: '/c', inlineThreshold: '20 lb' as '20 kb' })).toThrow(/inlineThreshold/);
-});
-
-test('the backend is the storage together with state in memory', () => {
-  const candidates = fsBackend({ checkpointsDir: '/c' }).flatMap((plugin) => provided(plugin as Plugin));
-  expect(candidates.map(({ role, type }) => [role, type])).toEqual([
-    ['weir.state-backend/1', 'memory'],
-    ['weir.checkpoint-storage/1', 'fs'],
-  ]);
 });

@@ -23,7 +23,10 @@ const RUNS: Readonly<Record<string, Run>> = {
   'configuration/package.ts': {},
   'connectors/collection.ts': { then: prints([10, 20, 30]) },
   'connectors/datagen.ts': {
-    then: prints('squares> { n: 1, square: 1 }\nsquares> { n: 2, square: 4 }\nsquares> { n: 3, square: 9 }\n'),
+    then(printed) {
+      const lines = [1, 4, 9].map((square, i) => `squares> { n: ${String(i + 1)}, square: ${String(square)} }\n`);
+      expect(printed.join('')).toBe(lines.join(''));
+    },
   },
   'connectors/file.ts': {
     given() {

@@ -109,6 +109,7 @@ export class InputGate {
       case 'end-of-data':
         this.#ended.add(index);
         this.#drain &&= element.drain;
+        for (const signal of this.#time.remove(index)) this.#listener.time(signal);
         if (this.#ended.size === this.#inputs.length) this.#listener.endOfData(this.#drain);
         return;
       case 'watermark':

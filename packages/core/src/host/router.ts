@@ -38,6 +38,8 @@ export class Router {
   }
 
   emit(batch: RecordBatch<unknown>): void {
+    // Channels count records: any number of batches without would fit into one.
+    if (batch.records.length === 0) return;
     for (const output of this.#outputs) output.emit(batch);
   }
 

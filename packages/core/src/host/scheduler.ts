@@ -1,5 +1,6 @@
 import type { Clock } from '../contracts/clock.js';
 import type { Slice } from '../contracts/state-backend.js';
+import { WeirError } from '../errors.js';
 
 /** One event-loop turn's share for subtasks; timers, I/O and other code of the process run between two turns. */
 const TURN_MS = 4;
@@ -37,28 +38,36 @@ export class Scheduler {
     this.#scheduleTurn();
   }
 
-  /** A slice for one piece of background work; `next` rejects once `signal` aborts. */
+  /** A slice for one piece of background work; `next` rejects once `signal` aborts, or the scheduler stops. */
   backgroundSlice(signal: AbortSignal): Slice {
-    const slice: BackgroundSlice = { end: 0, grant: undefined };
+    const slice: BackgroundSlice = { end: 0, waiter: undefined };
     return {
       isOver: () => this.#clock.monotonic() >= slice.end,
       next: () =>
         new Promise((resolve, reject) => {
-          const onAbort = (): void => {
-            slice.grant = undefined;
-            reject(signal.reason as Error);
-          };
-          if (signal.aborted) {
-            onAbort();
-            return;
-          }
-          signal.addEventListener('abort', onAbort, { once: true });
-          slice.grant = () => {
+          const leave = (): void => {
+            slice.waiter = undefined;
             signal.removeEventListener('abort', onAbort);
-            resolve();
           };
-          this.#background.push(slice);
-          this.#scheduleTurn();
+          const refuse = (reason: unknown): void => {
+            leave();
+            reject(reason);
+          };
+          const onAbort = (): void => {
+            refuse(signal.reason);
+          };
+          if (signal.aborted) onAbort();
+          else if (this.#stopped) refuse(stopped());
+          else {
+            signal.addEventListener('abort', onAbort, { once: true });
+            const grant = (): void => {
+              leave();
+              resolve();
+            };
+            slice.waiter = { grant, refuse };
+            this.#background.push(slice);
+            this.#scheduleTurn();
+          }
         }),
     };
   }
@@ -69,6 +78,7 @@ export class Scheduler {
     this.#queued.clear();
     this.#cancelTurn?.();
     this.#cancelTurn = undefined;
+    for (const { waiter } of this.#background.splice(0)) waiter?.refuse(stopped());
   }
 
   #scheduleTurn(): void {
@@ -95,11 +105,9 @@ export class Scheduler {
   /** The work goes on in a microtask, right after this turn: one piece per turn, the longest waiting first. */
   #grantBackground(): void {
     for (let slice = this.#background.shift(); slice !== undefined; slice = this.#background.shift()) {
-      const { grant } = slice;
-      if (grant === undefined) continue;
-      slice.grant = undefined;
+      if (slice.waiter === undefined) continue;
       slice.end = this.#clock.monotonic() + BACKGROUND_MS;
-      grant();
+      slice.waiter.grant();
       return;
     }
   }
@@ -107,5 +115,10 @@ export class Scheduler {
 
 interface BackgroundSlice {
   end: number;
-  grant: (() => void) | undefined;
+  /** Undefined while nobody waits for the next slice. */
+  waiter: { readonly grant: () => void; readonly refuse: (reason: unknown) => void } | undefined;
+}
+
+function stopped(): WeirError {
+  return new WeirError('JOB_NOT_RUNNING', 'Nothing is scheduled any more: the attempt has ended.');
 }

@@ -1,0 +1,145 @@
+import { fc, test as property } from '@fast-check/vitest';
+import { describe, expect, test } from 'vitest';
+import { Channel, CHANNEL_CAPACITY } from '../../src/channel/channel.js';
+import { barrier, batch, END_OF_CHANNEL, END_OF_DATA, type StreamElement } from '../../src/element/element.js';
+
+function consumed<T>(channel: Channel<T>): StreamElement<T>[] {
+  const elements: StreamElement<T>[] = [];
+  channel.subscribe((element) => elements.push(element));
+  return elements;
+}
+const records = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
+
+describe('a channel', () => {
+  test('hands over one element for each request, in the order they were sent', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    const sent = [batch([1]), barrier(1), batch([2, 3]), END_OF_DATA, barrier(2), END_OF_CHANNEL];
+    for (const element of sent) channel.send(element);
+    expect(elements).toEqual([]);
+    for (let taken = 1; taken <= sent.length; taken++) {
+      expect(channel.request()).toBe(true);
+      expect(elements).toEqual(sent.slice(0, taken));
+    }
+    expect(channel.request()).toBe(false);
+  });
+
+  test('withdraws demand once its buffer is full, and asks again when it is half empty', () => {
+    const channel = new Channel<number>(100);
+    consumed(channel);
+    const demand: boolean[] = [];
+    channel.demand$.subscribe((has) => demand.push(has));
+    for (let i = 0; i < 9; i++) channel.send(batch(records(10)));
+    channel.send(batch(records(9)));
+    expect(demand).toEqual([true]);
+    channel.send(batch(records(1)));
+    expect(demand).toEqual([true, false]);
+    for (let i = 0; i < 4; i++) channel.request();
+    expect(channel.bufferedRecords).toBe(60);
+    expect(channel.hasDemand).toBe(false);
+    channel.request();
+    expect(demand).toEqual([true, false, true]);
+  });
+
+  test('takes control elements and the batch in front of them without demand, and counts only records', () => {
+    const channel = new Channel<number>(10);
+    consumed(channel);
+    channel.send(batch(records(10)));
+    expect(channel.hasDemand).toBe(false);
+    channel.send(batch(records(3)));
+    channel.send(barrier(1));
+    channel.send({ kind: 'watermark', time: 5 });
+    expect(channel.bufferedRecords).toBe(13);
+    expect(channel.hasDemand).toBe(false);
+  });
+
+  test('has one consumer: a second one gets an error, the first goes on', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    let refused: unknown;
+    channel.subscribe({
+      error: (error: unknown) => {
+        refused = error;
+      },
+    });
+    expect(refused).toMatchObject({ code: 'PROTOCOL_VIOLATION' });
+    channel.send(batch([1]));
+    channel.request();
+    expect(elements).toEqual([batch([1])]);
+  });
+
+  test('wakes its consumer when an element comes into an empty buffer, and only then', () => {
+    const channel = new Channel<number>();
+    consumed(channel);
+    let woken = 0;
+    channel.onArrival = () => woken++;
+    channel.send(batch([1]));
+    channel.send(barrier(1));
+    expect(woken).toBe(1);
+    channel.request();
+    channel.send(batch([2]));
+    expect(woken).toBe(1);
+    channel.request();
+    channel.request();
+    channel.send(barrier(2));
+    expect(woken).toBe(2);
+  });
+
+  test('may be filled again by whoever hears that it has room', () => {
+    const channel = new Channel<number>(4);
+    const elements = consumed(channel);
+    let next = 0;
+    channel.demand$.subscribe((has) => {
+      while (has && channel.hasDemand && next < 40) channel.send(batch([next++]));
+    });
+    while (channel.request());
+    expect(elements.map((element) => (element.kind === 'batch' ? element.records[0] : undefined))).toEqual(records(40));
+    expect(channel.isEmpty).toBe(true);
+  });
+
+  type Step = 'batch' | 'barrier' | 'request';
+  property.prop(
+    [
+      fc.array(fc.constantFrom<Step>('batch', 'barrier', 'request', 'request'), {
+        maxLength: 6000,
+        minLength: 3000,
+        size: 'max',
+      }),
+    ],
+    {
+      numRuns: 20,
+    },
+  )(
+    'never holds more than its capacity and one batch, and loses nothing, however long it is never quite empty',
+    (steps) => {
+      const channel = new Channel<number>(50);
+      const elements = consumed(channel);
+      const sent: StreamElement<number>[] = [barrier(0)];
+      channel.send(barrier(0));
+      let most = 0;
+      for (const [i, step] of steps.entries()) {
+        const element = step === 'batch' ? batch(records(1 + (i % 20))) : barrier(i + 1);
+        if (step === 'request') {
+          if (sent.length - elements.length > 1) channel.request();
+        } else if (step === 'barrier' || channel.hasDemand) {
+          channel.send(element);
+          sent.push(element);
+        }
+        most = Math.max(most, channel.bufferedRecords);
+        const queued = sent.slice(elements.length);
+        expect(channel.nextKind).toBe(queued[0]?.kind);
+      }
+      while (channel.request());
+      expect(elements).toEqual(sent);
+      expect(most).toBeLessThan(50 + 20);
+    },
+  );
+
+  test('holds a few thousand records, so that a producer fills whole batches while the consumer works', () => {
+    const channel = new Channel<number>();
+    channel.send(batch(records(CHANNEL_CAPACITY - 1)));
+    expect(channel.hasDemand).toBe(true);
+    channel.send(batch([1]));
+    expect(channel.hasDemand).toBe(false);
+  });
+});

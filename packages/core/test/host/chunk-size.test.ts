@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { BATCH_SIZE } from '../../src/element/element.js';
+import { ChunkSize } from '../../src/host/chunk-size.js';
+
+/** The size after `chunks` chunks of records that take `msPerRecord` each, and the longest of them. */
+function settle(chunk: ChunkSize, msPerRecord: number, chunks = 100): { size: number; longestMs: number } {
+  let longestMs = 0;
+  for (let i = 0; i < chunks; i++) {
+    const ms = chunk.size * msPerRecord;
+    longestMs = Math.max(longestMs, ms);
+    chunk.took(ms);
+  }
+  return { size: chunk.size, longestMs };
+}
+
+describe('the size of a chunk', () => {
+  test.each([0, 0.0001, 0.001, 0.01, 0.1, 1, 10, 1000])(
+    'settles where a chunk of records of %d ms takes about half a millisecond, or holds one record, or a whole batch',
+    (msPerRecord) => {
+      const { size } = settle(new ChunkSize(), msPerRecord);
+      expect(size).toBeGreaterThanOrEqual(1);
+      expect(size).toBeLessThanOrEqual(BATCH_SIZE);
+      if (size > 1) expect(size * msPerRecord).toBeLessThanOrEqual(1);
+      if (size < BATCH_SIZE) expect(size * msPerRecord).toBeGreaterThanOrEqual(0.125);
+    },
+  );
+
+  test('starts small: nobody knows yet what a record costs, and a batch of slow ones would hold the thread for long', () => {
+    expect(settle(new ChunkSize(), 5).longestMs).toBeLessThanOrEqual(20);
+  });
+
+  test('grows back when records become cheap again, within a few chunks', () => {
+    const chunk = new ChunkSize();
+    settle(chunk, 50);
+    expect(chunk.size).toBe(1);
+    expect(settle(chunk, 0, 11).size).toBe(BATCH_SIZE);
+  });
+});

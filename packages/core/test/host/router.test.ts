@@ -1,0 +1,163 @@
+import { fc, test as property } from '@fast-check/vitest';
+import { describe, expect, test } from 'vitest';
+import { Channel } from '../../src/channel/channel.js';
+import type { Partitioning } from '../../src/channel/partitioner.js';
+import { barrier, batch, BATCH_SIZE, type RecordBatch, type StreamElement } from '../../src/element/element.js';
+import { keyGroupOf, subtaskOfKeyGroup } from '../../src/element/key-group.js';
+import { Router, type OutputEdge } from '../../src/host/router.js';
+
+const HASH: Partitioning = { kind: 'hash', keyOf: (n: number) => n };
+
+class Edge implements OutputEdge {
+  readonly partitioning: Partitioning;
+  readonly channels: readonly Channel<unknown>[];
+  readonly maxParallelism = 128;
+  readonly received: readonly StreamElement<unknown>[][];
+
+  constructor(partitioning: Partitioning, channels: number) {
+    this.partitioning = partitioning;
+    this.channels = Array.from({ length: channels }, () => new Channel());
+    this.received = this.channels.map((channel) => {
+      const elements: StreamElement<unknown>[] = [];
+      channel.subscribe((element) => elements.push(element));
+      return elements;
+    });
+  }
+
+  /** Everything that was sent, channel by channel. */
+  take(): readonly (readonly StreamElement<unknown>[])[] {
+    for (const channel of this.channels) while (channel.request());
+    return this.received;
+  }
+}
+const routerTo = (...edges: readonly Edge[]): Router => new Router(edges, 0, () => undefined);
+const recordsIn = (elements: readonly StreamElement<unknown>[]): unknown[] =>
+  elements.flatMap((element) => (element.kind === 'batch' ? element.records : []));
+
+describe('an exchange', () => {
+  const script = fc.array(fc.oneof(fc.array(fc.integer(), { maxLength: 50 }), fc.constant('barrier' as const)));
+
+  property.prop([fc.constantFrom(HASH, { kind: 'rebalance' } as const), fc.integer({ min: 1, max: 5 }), script])(
+    'puts every control element into every channel, behind all records that came before it',
+    (partitioning, channels, steps) => {
+      const edge = new Edge(partitioning, channels);
+      const router = routerTo(edge);
+      let id = 0;
+      const before: number[][] = [[]];
+      for (const step of steps) {
+        if (step === 'barrier') {
+          router.broadcast(barrier(++id));
+          before.push([]);
+        } else {
+          router.emit(batch(step));
+          before.at(-1)?.push(...step);
+        }
+      }
+      router.flush();
+      const sections = edge.take().map(sectionsOf);
+      for (const [section, records] of before.entries()) {
+        expect(sections.flatMap((all) => all[section] ?? []).toSorted()).toEqual(records.toSorted());
+      }
+      for (const all of sections) expect(all).toHaveLength(before.length);
+    },
+  );
+
+  property.prop([fc.array(fc.integer()), fc.integer({ min: 1, max: 5 })])(
+    'by hash keeps the records of a key in one channel and in order',
+    (numbers, channels) => {
+      const edge = new Edge(HASH, channels);
+      const router = routerTo(edge);
+      router.emit(batch(numbers));
+      router.flush();
+      for (const [channel, elements] of edge.take().entries()) {
+        const mine = numbers.filter((n) => subtaskOfKeyGroup(keyGroupOf(n, 128), channels, 128) === channel);
+        expect(recordsIn(elements)).toEqual(mine);
+      }
+    },
+  );
+
+  test('sends a batch when it is full, without waiting for a flush, and never a larger one', () => {
+    const edge = new Edge({ kind: 'rebalance' }, 2);
+    const router = routerTo(edge);
+    for (let i = 0; i < 3; i++) router.emit(batch(Array.from({ length: BATCH_SIZE }, (_, n) => n)));
+    expect(edge.channels.map(({ bufferedRecords }) => bufferedRecords)).toEqual([BATCH_SIZE, BATCH_SIZE]);
+    router.flush();
+    for (const elements of edge.take())
+      expect(elements.map((element) => (element as RecordBatch<unknown>).records.length)).toEqual([1024, 512]);
+  });
+
+  test('keeps each record with its timestamp, also between batches with and without', () => {
+    const edge = new Edge({ kind: 'rebalance' }, 2);
+    const router = routerTo(edge);
+    router.emit({ kind: 'batch', records: ['a', 'b', 'c'], timestamps: [1, 2, 3] });
+    router.emit(batch(['d', 'e']));
+    router.emit({ kind: 'batch', records: ['f'], timestamps: [6] });
+    router.flush();
+    expect(edge.take()).toEqual([
+      [{ kind: 'batch', records: ['a', 'c'], timestamps: [1, 3] }, batch(['e'])],
+      [
+        { kind: 'batch', records: ['b'], timestamps: [2] },
+        batch(['d']),
+        { kind: 'batch', records: ['f'], timestamps: [6] },
+      ],
+    ]);
+  });
+});
+
+describe('a router', () => {
+  test('hands one batch to every consumer of a stream, and to every channel of a broadcast', () => {
+    const edges = [new Edge({ kind: 'forward' }, 1), new Edge({ kind: 'broadcast' }, 3)];
+    const router = routerTo(...edges);
+    const sent = batch([1, 2]);
+    router.emit(sent);
+    expect(edges.flatMap((edge) => edge.take())).toEqual([[sent], [sent], [sent], [sent]]);
+  });
+
+  test('sends no empty batches: they would fill a buffer that counts records', () => {
+    const edge = new Edge({ kind: 'forward' }, 1);
+    const router = routerTo(edge);
+    for (let i = 0; i < 10; i++) router.emit(batch([]));
+    expect(edge.take()).toEqual([[]]);
+  });
+
+  test('has demand while every channel has, and says when it has again', () => {
+    let heard = 0;
+    const edges = [new Edge({ kind: 'forward' }, 1), new Edge(HASH, 2)];
+    const router = new Router(edges, 0, () => heard++);
+    const channels = edges.flatMap((edge) => edge.channels);
+    const full = batch(new Array<number>(2048).fill(0));
+    for (const channel of channels.slice(0, 2)) channel.send(full);
+    expect(router.hasDemand).toBe(false);
+    channels[0]?.request();
+    expect([router.hasDemand, heard]).toEqual([false, 0]);
+    channels[1]?.request();
+    expect([router.hasDemand, heard]).toEqual([true, 1]);
+  });
+
+  test('hears nothing more once it is closed', () => {
+    let heard = 0;
+    const edge = new Edge({ kind: 'forward' }, 1);
+    const router = new Router([edge], 0, () => heard++);
+    edge.channels[0]?.send(batch(new Array<number>(2048).fill(0)));
+    router.close();
+    edge.channels[0]?.request();
+    expect(heard).toBe(0);
+  });
+
+  test('without outputs always has demand', () => {
+    const router = routerTo();
+    router.emit(batch([1]));
+    router.broadcast(barrier(1));
+    expect(router.hasDemand).toBe(true);
+  });
+});
+
+/** Records between the barriers. */
+function sectionsOf(elements: readonly StreamElement<unknown>[]): number[][] {
+  const sections: number[][] = [[]];
+  for (const element of elements) {
+    if (element.kind === 'batch') sections.at(-1)?.push(...(element.records as number[]));
+    else sections.push([]);
+  }
+  return sections;
+}

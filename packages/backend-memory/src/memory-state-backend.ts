@@ -19,7 +19,7 @@ export const DEFAULT_PRESERVED_BYTES: number = 16 * 1024 * 1024;
 export function createMemoryStateBackend({
   preservedBytes = DEFAULT_PRESERVED_BYTES,
 }: MemoryStateOptions = {}): StateBackend {
-  if (!Number.isSafeInteger(preservedBytes) || preservedBytes < 0) {
+  if (!Number.isSafeInteger(preservedBytes) || preservedBytes < 1) {
     throw new WeirError('CONFIG_INVALID', `preservedBytes must be a number of bytes, not ${preservedBytes}.`, {
       recoverable: false,
     });

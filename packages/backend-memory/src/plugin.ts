@@ -17,11 +17,11 @@ export interface MemoryStoragePluginOptions {
   readonly maxStateSize?: MemorySize | undefined;
 }
 
-const SIZE = { holds: { kind: 'memory-size' } };
+const SIZE = { holds: { kind: 'memory-size', min: 1 } };
 
 /** Fills the role of state backend, as type `memory`, which Flink calls `hashmap`. */
 export const memoryState: PluginFactory<MemoryStatePluginOptions> = definePlugin<MemoryStatePluginOptions>({
-  name: '@weir/backend-memory',
+  name: '@weir/backend-memory/state',
   options: { type: 'object', properties: { preservedBytes: SIZE } },
   install(binder, options) {
     // The schema has read sizes as numbers of bytes.

@@ -18,7 +18,7 @@ export const DEFAULT_MAX_STATE_SIZE: number = 5 * 1024 * 1024;
 export function createMemoryStorage({
   maxStateSize = DEFAULT_MAX_STATE_SIZE,
 }: MemoryStorageOptions = {}): CheckpointStorage {
-  if (!Number.isSafeInteger(maxStateSize) || maxStateSize < 0) {
+  if (!Number.isSafeInteger(maxStateSize) || maxStateSize < 1) {
     throw new WeirError('CONFIG_INVALID', `maxStateSize must be a number of bytes, not ${maxStateSize}.`, {
       recoverable: false,
     });

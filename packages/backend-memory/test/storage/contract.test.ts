@@ -1,0 +1,10 @@
+import { createMemoryStorage } from '@weir/backend-memory';
+import { checkpointStorageSuite } from '@weir/testkit';
+import { describe, test } from 'vitest';
+
+describe('memory storage', () => {
+  checkpointStorageSuite(test, {
+    capabilities: { durable: false, locks: false },
+    create: () => ({ storage: createMemoryStorage() }),
+  });
+});

@@ -6,10 +6,11 @@ import { fsBackend } from '@weir/backend-fs';
 import { memoryState } from '@weir/backend-memory';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment, noRestart, type JobEvent } from '@weir/core';
+import { SILENT as logger } from '@weir/core/contracts';
 import { fixedDelayRestart } from '@weir/restart-strategies';
 import type { ChildOptions, Message } from './child.js';
 import type { Flight } from './flights.js';
-import { describeJob } from './job.js';
+import { CHECKPOINT_EVERY, describeJob } from './job.js';
 import { StageLights } from './stage-lights.js';
 
 export interface Scene {
@@ -22,9 +23,6 @@ export interface ChapterResult {
   readonly failures: number;
   readonly checkpoints: number;
 }
-
-/** Quiet: the audience watches the bar, not the log. */
-const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => logger };
 
 /** 1: nothing is prepared for a failure, so the poisoned record ends the job. */
 export function noStrategy(scene: Scene): Promise<ChapterResult> {
@@ -41,7 +39,7 @@ export function restartsAlone(scene: Scene): Promise<ChapterResult> {
   return perform(env, scene, 2);
 }
 
-/** 3: the same, with a photograph every 50 ms. */
+/** 3: the same, with a photograph every 30 ms. */
 export function withCheckpoints(scene: Scene): Promise<ChapterResult> {
   const env = createEnvironment({
     logger,
@@ -51,7 +49,7 @@ export function withCheckpoints(scene: Scene): Promise<ChapterResult> {
       fixedDelayRestart({ attempts: 2, delay: '100ms' }),
     ],
   });
-  env.enableCheckpointing('50ms');
+  env.enableCheckpointing(CHECKPOINT_EVERY);
   return perform(env, scene, 2);
 }
 
@@ -64,7 +62,7 @@ export async function killed(scene: Scene, kills: number): Promise<ChapterResult
     const child = spawn(process.execPath, [script, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    const wanted = killedSoFar < kills ? 1 + Math.floor(Math.random() * 6) : Number.POSITIVE_INFINITY;
+    const wanted = killedSoFar < kills ? 1 + Math.floor(Math.random() * 3) : Number.POSITIVE_INFINITY;
     let seen = 0;
     child.on('message', (message: Message) => {
       switch (message.kind) {
@@ -128,8 +126,4 @@ async function perform(
   );
   lights.off();
   return { ending, failures, checkpoints: lights.checkpoints };
-}
-
-function ignore(): void {
-  // Nothing is logged.
 }

@@ -2,7 +2,8 @@
 import { fsBackend } from '@weir/backend-fs';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment } from '@weir/core';
-import { describeJob } from './job.js';
+import { SILENT } from '@weir/core/contracts';
+import { CHECKPOINT_EVERY, describeJob } from './job.js';
 
 export type Message =
   | { readonly kind: 'read'; readonly rows: number }
@@ -19,8 +20,11 @@ const tell = (message: Message): void => {
   process.send?.(message);
 };
 let lastTold = 0;
-const env = createEnvironment({ plugins: [checkpointCoordinator(), fsBackend({ checkpointsDir: state })] });
-env.enableCheckpointing('50ms');
+const env = createEnvironment({
+  logger: SILENT,
+  plugins: [checkpointCoordinator(), fsBackend({ checkpointsDir: state })],
+});
+env.enableCheckpointing(CHECKPOINT_EVERY);
 describeJob(env, {
   count,
   out,

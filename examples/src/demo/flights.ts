@@ -3,7 +3,7 @@ import { fileSource, parquet, type FilePosition, type FileSplit } from '@weir/co
 import type { Source } from '@weir/core/contracts';
 
 /** 3,000,000 flights within the United States, as the npm package vega-datasets carries them. */
-export const FLIGHTS_FILE = fileURLToPath(import.meta.resolve('vega-datasets/data/flights-3m.parquet'));
+export const FLIGHTS_FILE = fileURLToPath(new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')));
 
 interface Row {
   readonly origin: string;

@@ -19,6 +19,9 @@ export interface DemoJobOptions {
   readonly look: (flight: Flight) => void;
 }
 
+/** How often the photographer comes, where there is one. */
+export const CHECKPOINT_EVERY = '30ms';
+
 /** The job that all chapters run. */
 export function describeJob(env: Environment, { count, out, onRead, look }: DemoJobOptions): void {
   env
@@ -43,7 +46,7 @@ export function describeJob(env: Environment, { count, out, onRead, look }: Demo
       fileSink({
         dir: out,
         format: csv({ columns: ['origin', 'flights', 'delay'] }),
-        rolling: { maxBytes: 4 * 2 ** 20 },
+        rolling: { maxBytes: 2 ** 20 },
         overwrite: true,
       }),
       { uid: 'departures-file' },

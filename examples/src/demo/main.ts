@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { compare, computeAnswer, type Answer, type Verdict } from './answer.js';
+import { CHECKPOINT_EVERY } from './job.js';
 import { killed, noStrategy, restartsAlone, withCheckpoints, type ChapterResult, type Scene } from './chapters.js';
 
 const KILLS = 5;
@@ -28,7 +29,7 @@ try {
 
   await chapter(1, 'No restart strategy, and one poisoned flight', noStrategy, answer);
   await chapter(2, 'It is only poisoned twice: fixed delay, 2 attempts, no checkpoints', restartsAlone, answer);
-  const survived = await chapter(3, 'The same with a checkpoint every 50 ms', withCheckpoints, answer);
+  const survived = await chapter(3, `The same with a checkpoint every ${CHECKPOINT_EVERY}`, withCheckpoints, answer);
   const reborn = await chapter(
     4,
     `The process is killed with kill -9, ${String(KILLS)} times`,

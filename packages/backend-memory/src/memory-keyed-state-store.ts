@@ -17,7 +17,6 @@ import { StoredLists } from './state/list-state.js';
 import { StoredMaps } from './state/map-state.js';
 import type { StoreParts, StoredState } from './state/stored-state.js';
 import { StoredValues } from './state/value-state.js';
-import { readerOf } from './state/serializer-version.js';
 
 /** Keyed state of one operator in one subtask, in tables of live values. */
 export class MemoryKeyedStateStore implements KeyedStateStore {
@@ -70,9 +69,8 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
         },
       );
     }
-    const reader = readerOf(state.serializer, section.state.serializer, place);
     try {
-      state.restore(section, reader);
+      state.restore(section);
     } catch (error) {
       if (isWeirError(error)) throw error;
       throw new WeirError(

@@ -25,15 +25,15 @@ import { UNVISITED } from './unvisited.js';
 /** All lists of one list state. */
 export class StoredLists implements StoredState, RowSource<Slot> {
   readonly meta: StateMeta;
-  readonly serializer: Serializer;
   readonly handle: ListState<unknown>;
   readonly #index: number;
+  readonly #serializer: Serializer;
   readonly #table: Table<ListCell>;
   readonly #captures: Captures;
 
   constructor(declaration: StateDeclaration, index: number, parts: StoreParts) {
     this.meta = metaOf(declaration);
-    this.serializer = declaration.serializer;
+    this.#serializer = declaration.serializer;
     this.#index = index;
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
@@ -55,17 +55,17 @@ export class StoredLists implements StoredState, RowSource<Slot> {
     const cell = this.#table.value(slot);
     const { length } = cell.values;
     if (length > ENCODED_AT_ONCE) {
-      new ListHold(key, group, cell, this.#index, this.serializer, preserved);
+      new ListHold(key, group, cell, this.#index, this.#serializer, preserved);
       return;
     }
     const rows = preserved.rows(group, this.#index);
-    writeListRow(rows.out, key, cell.values, 0, length, this.serializer);
+    writeListRow(rows.out, key, cell.values, 0, length, this.#serializer);
     rows.added();
   }
 
-  restore(section: KeyedSection, reader: Serializer): void {
+  restore(section: KeyedSection): void {
     const table = this.#table;
-    readRows(section, reader, {
+    readRows(section, this.#serializer, {
       ...UNVISITED,
       list: (key, values) => {
         const slot = table.find(key) ?? table.add(key, section.keyGroup, NO_CAPTURE, new ListCell());

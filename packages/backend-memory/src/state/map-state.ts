@@ -29,16 +29,16 @@ import { UNVISITED } from './unvisited.js';
 /** All maps of one map state. An item that is touched is preserved alone, however large its map is. */
 export class StoredMaps implements StoredState, RowSource<MapItem> {
   readonly meta: StateMeta;
-  readonly serializer: Serializer;
   readonly handle: MapState<Key, unknown>;
   readonly #index: number;
+  readonly #serializer: Serializer;
   readonly #table: Table<MapCell>;
   readonly #captures: Captures;
   readonly #holds: RowSource<MapCell>;
 
   constructor(declaration: StateDeclaration, index: number, parts: StoreParts) {
     this.meta = metaOf(declaration);
-    this.serializer = declaration.serializer;
+    this.#serializer = declaration.serializer;
     this.#index = index;
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
@@ -69,13 +69,13 @@ export class StoredMaps implements StoredState, RowSource<MapItem> {
   }
   append({ cell, key, value }: MapItem, preserved: Preserved): void {
     const rows = preserved.rows(cell.group, this.#index);
-    writeMapRow(rows.out, cell.key, key, value, this.serializer);
+    writeMapRow(rows.out, cell.key, key, value, this.#serializer);
     rows.added();
   }
 
-  restore(section: KeyedSection, reader: Serializer): void {
+  restore(section: KeyedSection): void {
     const table = this.#table;
-    readRows(section, reader, {
+    readRows(section, this.#serializer, {
       ...UNVISITED,
       map: (key, mapKey, value) => {
         const slot =

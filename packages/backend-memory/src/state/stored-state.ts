@@ -2,7 +2,6 @@ import type {
   KeyGroup,
   KeyGroupRange,
   KeyedSection,
-  Serializer,
   StateDeclaration,
   StateEntry,
   StateHandle,
@@ -15,14 +14,12 @@ import type { Slot } from './page.js';
 /** One declared state of a store: what captures and restores see of it. */
 export interface StoredState {
   readonly meta: StateMeta;
-  readonly serializer: Serializer;
   readonly handle: StateHandle;
   /** The entries of a group. Removing one moves the last into its place, so walk them backwards. */
   group(group: KeyGroup): readonly Slot[];
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */
   preserve(slot: Slot, version: number): void;
-  /** `reader` decodes the version of the serializer that wrote the section. */
-  restore(section: KeyedSection, reader: Serializer): void;
+  restore(section: KeyedSection): void;
   entries(): Iterable<StateEntry>;
 }
 

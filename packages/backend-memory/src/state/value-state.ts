@@ -22,15 +22,15 @@ import { UNVISITED } from './unvisited.js';
 /** All values of one value state. */
 export class StoredValues implements StoredState, RowSource<Slot> {
   readonly meta: StateMeta;
-  readonly serializer: Serializer;
   readonly handle: ValueState<unknown, unknown>;
   readonly #index: number;
+  readonly #serializer: Serializer;
   readonly #table: Table<unknown>;
   readonly #captures: Captures;
 
   constructor(declaration: StateDeclaration, index: number, parts: StoreParts) {
     this.meta = metaOf(declaration);
-    this.serializer = declaration.serializer;
+    this.#serializer = declaration.serializer;
     this.#index = index;
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
@@ -48,13 +48,13 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   }
   append(slot: Slot, preserved: Preserved): void {
     const rows = preserved.rows(this.#table.keyGroup(slot), this.#index);
-    writeValueRow(rows.out, this.#table.key(slot), this.#table.value(slot), this.serializer);
+    writeValueRow(rows.out, this.#table.key(slot), this.#table.value(slot), this.#serializer);
     rows.added();
   }
 
-  restore(section: KeyedSection, reader: Serializer): void {
+  restore(section: KeyedSection): void {
     const table = this.#table;
-    readRows(section, reader, {
+    readRows(section, this.#serializer, {
       ...UNVISITED,
       value: (key, value) => {
         const slot = table.find(key);

@@ -5,7 +5,7 @@ import type { JobEventBody, JobStatus } from '../contracts/job-events.js';
 import type { Logger } from '../contracts/logger.js';
 import type { RestartStrategy } from '../contracts/restart-strategy.js';
 import type { AttemptNumber, JobName, Lineage } from '../element/ids.js';
-import { isRecoverable, messageOf, WeirError } from '../errors.js';
+import { isRecoverable, isWeirError, messageOf, WeirError } from '../errors.js';
 import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
 import { withinTime } from './within-time.js';
@@ -55,18 +55,17 @@ export class JobRun {
         return 'finished';
       }
       const end = await this.#runAttempts();
-      await coordinator?.end(this.#endFor(end));
+      await this.#endCheckpoints(this.#endFor(end));
       return end;
     } catch (error) {
       if (cancel.aborted && error === cancel.reason) {
-        await coordinator?.end(this.#endFor('cancelled'));
+        await this.#endCheckpoints(this.#endFor('cancelled'));
         return 'cancelled';
       }
-      await coordinator?.end('failed').catch((failure: unknown) => {
-        this.#options.logger.error(
-          { err: failure },
-          'closing the checkpoint coordinator of a failed job failed too',
-        );
+      // What is left of an attempt may still write: the lock stays with this process, so that no other one starts beside it.
+      if (isWeirError(error, 'CANCELLATION_TIMEOUT')) throw error;
+      await this.#endCheckpoints('failed').catch((failure: unknown) => {
+        this.#options.logger.error({ err: failure }, 'closing the checkpoint coordinator of a failed job failed too');
       });
       throw error;
     }
@@ -75,6 +74,16 @@ export class JobRun {
   /** Fails the running attempt, if it still is `attempt`. */
   failAttempt(attempt: AttemptNumber, error: unknown): void {
     if (this.#current?.attempt === attempt) this.#current.fail(error);
+  }
+
+  async #endCheckpoints(outcome: 'finished' | 'failed' | 'cancelled' | 'suspended'): Promise<void> {
+    const { coordinator, clock, cancellationTimeoutMs, job } = this.#options;
+    if (coordinator === undefined) return;
+    const timeout = new WeirError(
+      'STORAGE_FAILED',
+      `The checkpoint storage of job ${job} did not answer within ${String(cancellationTimeoutMs)} ms at the end of the job (${outcome}).`,
+    );
+    await withinTime(clock, coordinator.end(outcome), cancellationTimeoutMs, timeout);
   }
 
   #endFor(end: 'finished' | 'cancelled'): 'finished' | 'cancelled' | 'suspended' {
@@ -124,7 +133,13 @@ export class JobRun {
 
   async #runAttempt(isRestart: boolean): Promise<AttemptOutcome> {
     const { coordinator, cancel, makeAttempt, onStatus, emit } = this.#options;
-    const start = await this.#begin();
+    let start: AttemptStart;
+    try {
+      start = await this.#begin();
+    } catch (error) {
+      // The storage may be back at the next try; what cannot be restored at all says that a restart does not help.
+      return cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
+    }
     if (isRestart || start.restore !== undefined) onStatus('restoring');
     const attempt = makeAttempt(start);
     this.#current = attempt;

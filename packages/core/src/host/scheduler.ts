@@ -49,12 +49,12 @@ export class Scheduler {
             slice.waiter = undefined;
             signal.removeEventListener('abort', onAbort);
           };
-          const refuse = (reason: unknown): void => {
+          const refuse = (reason: Error): void => {
             leave();
             reject(reason);
           };
           const onAbort = (): void => {
-            refuse(signal.reason);
+            refuse(signal.reason as Error);
           };
           if (signal.aborted) onAbort();
           else if (this.#stopped) refuse(stopped());
@@ -116,7 +116,7 @@ export class Scheduler {
 interface BackgroundSlice {
   end: number;
   /** Undefined while nobody waits for the next slice. */
-  waiter: { readonly grant: () => void; readonly refuse: (reason: unknown) => void } | undefined;
+  waiter: { readonly grant: () => void; readonly refuse: (reason: Error) => void } | undefined;
 }
 
 function stopped(): WeirError {

@@ -41,7 +41,8 @@ export class FsBlobWriter implements BlobWriter {
   #length = 0;
   #checksum = 0;
   /** The file's operations, one after the other; rejected for good after the first failure. */
-  #queue: Promise<void> | undefined;
+  #queue: Promise<FileHandle> | undefined;
+  /** While it is open. */
   #file: FileHandle | undefined;
   #isCreated = false;
   #removed: Promise<void> | undefined;
@@ -69,7 +70,7 @@ export class FsBlobWriter implements BlobWriter {
 
   async finish(): Promise<BlobHandle> {
     this.#assertOpen();
-    if (this.#queue === undefined && this.#length <= this.#place.inlineThreshold) {
+    if (this.#length <= this.#place.inlineThreshold) {
       this.#state = 'finished';
       this.#place.onClosed(this);
       return { kind: 'inline', bytes: this.#buffer.toBytes() };
@@ -113,25 +114,26 @@ export class FsBlobWriter implements BlobWriter {
   }
 
   #enqueue(operation: (file: FileHandle) => Promise<void>): Promise<void> {
-    const before = this.#queue ?? this.#create();
-    const done = before.then(async () => {
+    const queue = (this.#queue ?? this.#create()).then(async (file) => {
       try {
-        if (this.#isAborted() || this.#file === undefined) throw this.#closed();
-        await operation(this.#file);
+        await operation(file);
+        return file;
       } catch (cause) {
         throw storageFailed(`Writing state of ${this.#place.owner}`, cause);
       }
     });
-    // Whoever called gets the failure; the queue itself only passes it on.
+    this.#queue = queue;
+    const done = queue.then(() => undefined);
+    // Also for a caller that does not look: `finish` fails with the same.
     done.catch(() => undefined);
-    this.#queue = done;
     return done;
   }
 
-  async #create(): Promise<void> {
+  async #create(): Promise<FileHandle> {
     try {
       this.#file = await this.#place.fileSystem.open(this.#path, 'create');
       this.#isCreated = true;
+      return this.#file;
     } catch (cause) {
       throw storageFailed(`Creating a file for state of ${this.#place.owner}`, cause);
     }

@@ -60,6 +60,24 @@ describe('a directory of checkpoints', () => {
     expect(disk.paths()).toEqual([]);
   });
 
+  test('is made at the next occasion if it could not be made at the first', async () => {
+    const disk = new CrashFileSystem();
+    const job = await jobOn(disk);
+    disk.fail({ op: 'makeDirectory' }, 'EACCES');
+    await expect(job.create(1)).rejects.toMatchObject({ code: 'STORAGE_FAILED', cause: { code: 'EACCES' } });
+    expect((await job.create(1)).pointer).toBe('/c/orders/chk-1');
+  });
+
+  test('may lie in a folder that cannot be read', async () => {
+    const disk = new CrashFileSystem();
+    await disk.makeDirectory('/closed');
+    await disk.makeDirectory('/closed/c');
+    disk.fail({ op: 'syncDirectory', path: /^\/closed$/ }, 'EACCES', { times: Infinity });
+    expect(await firstByte(await jobOn(disk, '/closed/c'), await complete(await jobOn(disk, '/closed/c'), 7))).toBe(7);
+    disk.fail({ op: 'syncDirectory', path: /^\/closed\/c$/ }, 'EIO');
+    await expect((await jobOn(disk, '/closed/c', 'other')).create(1)).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+  });
+
   test('has the layout that is documented', async () => {
     const disk = new CrashFileSystem();
     const job = await jobOn(disk);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { fsStorage } from '@weir/backend-fs';
+import { fsBackend, fsStorage } from '@weir/backend-fs';
 import { SILENT, type Binder, type CheckpointStorage, type Plugin, type Scope } from '@weir/core/contracts';
 import { VirtualClock } from '@weir/testkit';
 import { expect, test } from 'vitest';
@@ -41,6 +41,14 @@ test('the plugin fills the role of checkpoint storage with its options', async (
     expect(await blob.finish()).toMatchObject({ kind });
   }
   await rm(root, { recursive: true });
+});
+
+test('the backend is working state in memory and checkpoints in files', () => {
+  const plugins = fsBackend({ checkpointsDir: '/c' });
+  expect(plugins.flatMap(provided).map(({ role, type }) => [role, type])).toEqual([
+    ['weir.state-backend/1', 'memory'],
+    ['weir.checkpoint-storage/1', 'fs'],
+  ]);
 });
 
 test('the plugin makes a storage for each job', () => {

@@ -14,15 +14,18 @@ export class BatchBuffer<T> {
   }
 
   push(record: T): void {
+    if (this.#timestamps !== undefined) this.#timestamps.push(Number.NEGATIVE_INFINITY);
     if (this.#records.push(record) >= BATCH_SIZE) this.flush();
   }
 
   pushAt(record: T, timestamp: number | undefined): void {
-    if (timestamp !== undefined) {
-      this.#timestamps ??= new Array<number>(this.#records.length).fill(Number.NEGATIVE_INFINITY);
-      this.#timestamps.push(timestamp);
-    } else this.#timestamps?.push(Number.NEGATIVE_INFINITY);
-    this.push(record);
+    if (timestamp === undefined) {
+      this.push(record);
+      return;
+    }
+    this.#timestamps ??= new Array<number>(this.#records.length).fill(Number.NEGATIVE_INFINITY);
+    this.#timestamps.push(timestamp);
+    if (this.#records.push(record) >= BATCH_SIZE) this.flush();
   }
 
   flush(): void {

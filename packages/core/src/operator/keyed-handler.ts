@@ -49,7 +49,7 @@ export function withKey<T, K extends Key, S extends States, O>(
     };
     return (record, timestamp) => {
       const key = keyOf(record);
-      keyed.store.setCurrentKey(key);
+      if (keyed.hasStates) keyed.store.setCurrentKey(key);
       eventTime = timestamp;
       // The handles of the backend are exactly those that the descriptors of S declare.
       context ??= { key, timestamp, state: keyed.handles as unknown as Handles<S> };

@@ -16,6 +16,10 @@ export class KeyedState {
     this.#declarations = declarations;
   }
 
+  /** False: no states are declared, so there is no store and no backend is needed. */
+  get hasStates(): boolean {
+    return this.#declarations.length > 0;
+  }
   get store(): KeyedStateStore {
     if (this.#store === undefined) {
       throw new WeirError(
@@ -30,6 +34,7 @@ export class KeyedState {
   }
 
   async open(): Promise<void> {
+    if (!this.hasStates) return;
     const store = await this.#context.openKeyedState(this.#declarations);
     this.#store = store;
     if (this.#restored !== undefined) {
@@ -52,7 +57,7 @@ export class KeyedState {
       this.#restored = state;
     },
     capture: (checkpointId: CheckpointId): OperatorCapture | undefined =>
-      this.#declarations.length === 0 ? undefined : { keyed: this.store.capture({ checkpointId }) },
+      this.hasStates ? { keyed: this.store.capture({ checkpointId }) } : undefined,
     completed: (checkpointId: CheckpointId): void => {
       this.#store?.completed(checkpointId);
     },

@@ -40,7 +40,7 @@ export function keyedProcess<T, K extends Key, O = Untyped, const S extends Stat
       [s],
       {
         name: 'keyedProcess',
-        isStateful: spec.state !== undefined,
+        isStateful: Object.keys(spec.state ?? {}).length > 0,
         create: (context) =>
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
@@ -80,7 +80,7 @@ export function coProcess<
       [s, other],
       {
         name: 'coProcess',
-        isStateful: spec.state !== undefined,
+        isStateful: Object.keys(spec.state ?? {}).length > 0,
         create: (context) =>
           coProcessOperator<T, U, K, S, O>(context, {
             firstKeyOf,

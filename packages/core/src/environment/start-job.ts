@@ -99,9 +99,10 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
     events.emit?.({ ...body, at: clock.now() });
   };
 
-  let jobRun: JobRun | undefined;
-  const coordinator = makeCoordinator((attempt, error) => jobRun?.failAttempt(attempt, error));
-  jobRun = new JobRun({
+  const coordinator = makeCoordinator((attempt, error) => {
+    jobRun.failAttempt(attempt, error);
+  });
+  const jobRun = new JobRun({
     job: name,
     coordinator,
     restart: restartStrategyOf(container, configuration, settings !== undefined),
@@ -147,7 +148,6 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
     end(true);
   };
   signal?.addEventListener('abort', onSignal, { once: true });
-  const started = jobRun;
   return new RunningJob({
     name,
     now: () => clock.now(),
@@ -160,7 +160,7 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });
         try {
-          return await started.run();
+          return await jobRun.run();
         } finally {
           signal?.removeEventListener('abort', onSignal);
           await container[Symbol.asyncDispose]();

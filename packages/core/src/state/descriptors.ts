@@ -27,7 +27,7 @@ function descriptor<H, T>(
   // '~handle' exists for the compiler only; a serializer of T is handed T alone, by the typed handle.
   return {
     kind,
-    serializer: (options.serializer ?? defaultSerializer) as Serializer,
+    serializer: options.serializer ?? defaultSerializer,
     initial: options.initial,
   } as StateDescriptor<H>;
 }

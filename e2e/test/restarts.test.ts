@@ -1,0 +1,70 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fsBackend } from '@weir/backend-fs';
+import { memoryBackend } from '@weir/backend-memory';
+import { checkpointCoordinator } from '@weir/coordinator';
+import { createEnvironment, type JobEvent, type PluginList } from '@weir/core';
+import { SILENT } from '@weir/core/contracts';
+import { keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
+import { fixedDelayRestart } from '@weir/restart-strategies';
+import { assertExactlyOnce, numbers, transactionalMemorySink } from '@weir/testkit';
+import { afterEach, describe, expect, test } from 'vitest';
+
+const RECORDS = 10_000;
+const KEYS = 17;
+const dir = mkdtempSync(join(tmpdir(), 'weir-'));
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const backends: readonly [string, () => PluginList][] = [
+  ['in memory', () => [memoryBackend()]],
+  ['on the disk', () => [fsBackend({ checkpointsDir: dir })]],
+];
+
+describe.each(backends)('a job that fails twice, with its checkpoints %s', (where, backend) => {
+  test.each([1, 3])('gives the output of one that never failed, at parallelism %i', async (parallelism) => {
+    const env = createEnvironment({
+      parallelism,
+      logger: SILENT,
+      plugins: [checkpointCoordinator(), backend(), fixedDelayRestart({ attempts: 5, delay: 0 })],
+    });
+    env.enableCheckpointing('10ms');
+    const poison = new Set([3000, 6000]);
+    const sink = transactionalMemorySink<readonly [number, number]>();
+    env
+      .from(numbers(RECORDS, { perPoll: 7, turnsBetween: 1 }), { uid: 'numbers' })
+      .pipe(
+        map((n) => {
+          if (poison.delete(n)) throw new Error(`${String(n)} is poisoned`);
+          return n;
+        }),
+        keyBy((n) => n % KEYS),
+        keyedProcess({
+          uid: 'count',
+          state: { count: valueState({ initial: () => 0 }) },
+          onRecord(_n, { key, state: { count } }, emit: Emit<readonly [number, number]>) {
+            count.update(count.value() + 1);
+            emit([key, count.value()]);
+          },
+        }),
+      )
+      .to(sink, { uid: 'out', guarantee: 'exactly-once' });
+    const job = await env.start('restarts');
+    const events: JobEvent[] = [];
+    job.events$.subscribe((event) => events.push(event));
+
+    expect(await job.done).toBe('finished');
+    assertExactlyOnce(
+      sink.visible,
+      Array.from({ length: RECORDS }, (_, n) => [n % KEYS, Math.floor(n / KEYS) + 1]),
+    );
+    const count = (kind: JobEvent['kind']): number => events.filter((event) => event.kind === kind).length;
+    expect(count('failure')).toBe(2);
+    expect(count('restart')).toBe(2);
+    expect(count('checkpoint-completed')).toBeGreaterThan(3);
+    // A finished job leaves its mark, and nothing to resume.
+    if (where === 'on the disk') expect(readdirSync(join(dir, 'restarts')).sort()).toEqual(['_finished', '_lock']);
+  });
+});

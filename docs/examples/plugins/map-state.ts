@@ -1,6 +1,9 @@
 import {
   assertKey,
+  ByteReader,
   ByteWriter,
+  decodeKey,
+  keyBytes,
   keyGroupOf,
   keyIdentity,
   readRows,
@@ -59,7 +62,15 @@ class MapStateStore implements KeyedStateStore {
 
   setCurrentKey(key: Key): void {
     this.#assertOpen();
-    assertKey(key, `Operator ${this.#scope.operator}`);
+    const { operator, keyGroups, maxParallelism } = this.#scope;
+    assertKey(key, `Operator ${operator}`);
+    const group = keyGroupOf(key, maxParallelism);
+    if (group < keyGroups.first || group > keyGroups.last) {
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `Key group ${String(group)} of operator ${operator} is another subtask's.`,
+      );
+    }
     this.#key = key;
   }
 
@@ -70,19 +81,26 @@ class MapStateStore implements KeyedStateStore {
   /** Encoding now is the simplest way to be out of reach of everything that happens later. */
   capture(): KeyedCapture {
     this.#assertOpen();
-    const sections = this.#scope.states.flatMap((state) =>
-      sectionsOf(state, this.#declared(state.name, this.#tables), this.#scope.maxParallelism),
-    );
-    sections.sort((a, b) => a.keyGroup - b.keyGroup);
+    const { states, maxParallelism } = this.#scope;
+    let sections: KeyedSection[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      sections = states.flatMap((state) => sectionsOf(state, this.#declared(state.name, this.#tables), maxParallelism));
+      sections.sort((a, b) => a.keyGroup - b.keyGroup);
+    } catch (error) {
+      // A value that cannot be encoded fails this capture, and not the job.
+      failure = { error };
+    }
     return {
       async write(out, slice) {
+        if (failure !== undefined) throw failure.error;
         for (const section of sections) {
           await out.section(section);
           if (slice.isOver()) await slice.next();
         }
       },
       release() {
-        sections.length = 0;
+        sections = [];
       },
     };
   }
@@ -157,8 +175,14 @@ class MapStateStore implements KeyedStateStore {
   }
 }
 
+/** The key as a restore would give it back: 0 for -0, and a tuple that nobody else can change. */
+function ownKey(key: Key): Key {
+  const bytes = keyBytes(key);
+  return decodeKey(new ByteReader(bytes), bytes.length);
+}
+
 function rowOf(table: Table, key: Key): Row {
-  const row = table.get(keyIdentity(key)) ?? { key: structuredClone(key), content: undefined };
+  const row = table.get(keyIdentity(key)) ?? { key: ownKey(key), content: undefined };
   table.set(keyIdentity(key), row);
   return row;
 }
@@ -193,7 +217,7 @@ function handleOf(state: StateDeclaration, table: Table, currentKey: () => Key):
         set(mapKey, value) {
           assertKey(mapKey, `State '${state.name}'`);
           const row = rowOf(table, currentKey());
-          ((row.content ??= new Map()) as MapEntries).set(keyIdentity(mapKey), [structuredClone(mapKey), value]);
+          ((row.content ??= new Map()) as MapEntries).set(keyIdentity(mapKey), [ownKey(mapKey), value]);
         },
         delete(mapKey) {
           if (entries()?.delete(keyIdentity(mapKey)) === true && entries()?.size === 0) clear();

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import type { KeyedCapture, KeyedSection } from '@weir/core/contracts';
+
+/** Writing of one capture that goes on only when the test lets it. */
+export class SteppedWrite {
+  readonly sections: KeyedSection[] = [];
+  readonly #capture: KeyedCapture;
+  #done: Promise<void> | undefined;
+  #budget = 0;
+  #paused: { readonly resume: () => void; readonly giveUp: (reason: Error) => void } | undefined;
+  #onPause: () => void = () => undefined;
+  #calls = 0;
+  #isTaking = false;
+
+  constructor(capture: KeyedCapture) {
+    this.#capture = capture;
+  }
+
+  /** Lets the writer ask `budget` times more whether its slice is over before it is. True once everything is written. */
+  async step(budget: number): Promise<boolean> {
+    const paused = new Promise<false>((resolve) => {
+      this.#onPause = () => {
+        resolve(false);
+      };
+    });
+    this.#budget = budget;
+    this.#goOn();
+    return Promise.race([this.#written().then(() => true), paused]);
+  }
+  async finish(): Promise<readonly KeyedSection[]> {
+    this.#budget = Number.POSITIVE_INFINITY;
+    this.#goOn();
+    await this.#written();
+    return this.sections;
+  }
+  /** The checkpoint is given up: the writer's wait for its next slice ends with `reason`. Resolves when it has stopped. */
+  async giveUp(reason: Error): Promise<void> {
+    assert(this.#paused, 'the writer waits for its next slice');
+    this.#paused.giveUp(reason);
+    await assert.rejects(
+      this.#written(),
+      (error) => error === reason,
+      'a writer that is given up ends with the reason',
+    );
+  }
+
+  #written(): Promise<void> {
+    if (this.#done === undefined) {
+      this.#done = this.#capture.write(
+        { section: (section) => this.#take(section) },
+        { isOver: () => this.#budget-- <= 0, next: () => this.#pause() },
+      );
+      this.#done.catch(() => undefined);
+    }
+    return this.#done;
+  }
+  #goOn(): void {
+    const paused = this.#paused;
+    this.#paused = undefined;
+    paused?.resume();
+  }
+  #pause(): Promise<void> {
+    return new Promise((resume, giveUp) => {
+      this.#paused = { resume, giveUp };
+      this.#onPause();
+    });
+  }
+
+  /** Every other section is taken at once; for the rest the writer has to wait. */
+  #take(section: KeyedSection): void | Promise<void> {
+    assert(!this.#isTaking, 'a writer waits until a section is taken before it gives the next');
+    this.sections.push({ ...section, rows: Uint8Array.from(section.rows) });
+    if (this.#calls++ % 2 === 0) return;
+    this.#isTaking = true;
+    return Promise.resolve()
+      .then(() => Promise.resolve())
+      .then(() => {
+        this.#isTaking = false;
+      });
+  }
+}

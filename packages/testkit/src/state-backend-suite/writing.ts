@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import type { KeyedSection, Slice } from '@weir/core/contracts';
+import type { TestFunction } from '../suite.js';
+import { contentsOfSections, contentsOfStores } from './contents.js';
+import { MAX_PARALLELISM, type States } from './declarations.js';
+import type { StateBackendSuiteOptions } from './fixture.js';
+import { openStore } from './keyed-stores.js';
+
+const WHOLE = { first: 0, last: MAX_PARALLELISM - 1 };
+const NEVER_OVER: Slice = { isOver: () => false, next: () => Promise.resolve() };
+
+/** How captures are written: in slices, and no faster than they are taken. */
+export function writingChecks(test: TestFunction, { create, pressedAbove }: StateBackendSuiteOptions): void {
+  test('asks for the next slice again and again while much is written', async () => {
+    const store = await openStore(await create());
+    const { count, index } = handles(store);
+    for (let i = 0; i < 2000; i++) {
+      store.setCurrentKey(i);
+      (count as States['count']).update(i);
+    }
+    store.setCurrentKey('a');
+    for (let i = 0; i < 2000; i++) (index as States['index']).set(i, i);
+    const capture = store.capture({ checkpointId: 1 });
+    let slices = 0;
+    await capture.write(
+      { section: () => undefined },
+      {
+        isOver: () => true,
+        next: async () => {
+          slices++;
+        },
+      },
+    );
+    capture.release();
+    assert(slices >= 10, `4,000 rows were written in ${String(slices)} slices`);
+    await store.close();
+  });
+
+  test('leaves a section alone until it is taken, and gives no other before', async () => {
+    const store = await openStore(await create());
+    const { count, items } = handles(store);
+    const change = (round: number): void => {
+      for (let i = 0; i < 500; i++) {
+        store.setCurrentKey(i);
+        (count as States['count']).update(round + i);
+        (items as States['items']).add('x'.repeat(500));
+      }
+    };
+    change(1);
+    const expected = contentsOfStores([store]);
+    const capture = store.capture({ checkpointId: 1 });
+    const sections: KeyedSection[] = [];
+    let taken: (() => void) | undefined;
+    let offered = (): void => undefined;
+    const writing = capture.write(
+      {
+        section(section) {
+          assert.equal(taken, undefined, 'a section came before the last was taken');
+          sections.push(section);
+          return new Promise((resolve) => {
+            taken = resolve;
+            offered();
+          });
+        },
+      },
+      NEVER_OVER,
+    );
+    const copies: KeyedSection[] = [];
+    const done = writing.then(() => true);
+    for (;;) {
+      if (taken === undefined) {
+        const next = new Promise<false>((resolve) => {
+          offered = () => {
+            resolve(false);
+          };
+        });
+        if (await Promise.race([done, next])) break;
+      }
+      change(copies.length * 1000);
+      const section = sections.at(-1)!;
+      copies.push({ ...section, rows: Uint8Array.from(section.rows) });
+      const resolve = taken as unknown as () => void;
+      taken = undefined;
+      resolve();
+    }
+    capture.release();
+    assert.deepStrictEqual(contentsOfSections(copies, WHOLE), expected);
+    await store.close();
+  });
+
+  if (pressedAbove === undefined) {
+    test('is never pressed, as its captures hold nothing of their own', async () => {
+      const store = await openStore(await create());
+      const { last } = handles(store);
+      const capture = store.capture({ checkpointId: 1 });
+      for (let round = 0; round < 2; round++) {
+        for (let i = 0; i < 100; i++) {
+          store.setCurrentKey(i);
+          (last as States['last']).update('x'.repeat(1000));
+        }
+      }
+      assert.equal(store.isPressed(), false);
+      capture.release();
+      await store.close();
+    });
+    return;
+  }
+
+  test('is pressed while captures hold more than they may, and no longer', async () => {
+    const store = await openStore(await create());
+    const { last } = handles(store);
+    const text = 'x'.repeat(1000);
+    const keys = Math.ceil((pressedAbove * 2) / text.length) + 1;
+    const updateAll = (): void => {
+      for (let i = 0; i < keys; i++) {
+        store.setCurrentKey(i);
+        (last as States['last']).update(text);
+      }
+    };
+    updateAll();
+    assert.equal(store.isPressed(), false, 'without captures');
+    const written = store.capture({ checkpointId: 1 });
+    assert.equal(store.isPressed(), false, 'before anything is preserved');
+    updateAll();
+    assert.equal(store.isPressed(), true, 'after all was updated');
+    await written.write({ section: () => undefined }, NEVER_OVER);
+    assert.equal(store.isPressed(), false, 'after all was written');
+    written.release();
+    const released = store.capture({ checkpointId: 2 });
+    updateAll();
+    assert.equal(store.isPressed(), true, 'after all was updated again');
+    released.release();
+    assert.equal(store.isPressed(), false, 'after the release');
+    await store.close();
+  });
+}
+
+function handles(store: { handle(name: string): unknown }): Readonly<Record<keyof States, unknown>> {
+  return {
+    count: store.handle('count'),
+    last: store.handle('last'),
+    items: store.handle('items'),
+    index: store.handle('index'),
+  };
+}

@@ -11,7 +11,7 @@ const FORWARD = { kind: 'forward' } as const;
 export function streamOf<S extends Stream<unknown>>(node: StreamNode): S {
   const stream = {
     '~node': node,
-    pipe(...operators: readonly ((input: unknown) => unknown)[]): unknown {
+    pipe(...operators: readonly unknown[]): unknown {
       return operators.reduce<unknown>(applyOperator, stream);
     },
     to(sink: Sink<unknown>, options: SinkOptions<'exactly-once'> = {}): void {
@@ -48,8 +48,7 @@ export function transform<B, G extends SourceGrade>(
   spec: OperatorSpec,
   options: OperatorOptions = {},
 ): Stream<B, G> {
-  const { graph } = inputs[0]['~node'];
-  for (const input of inputs) requireSameGraph(graph, input['~node']);
+  const graph = graphOf(inputs);
   const node = addNode(graph, {
     kind: 'operator',
     name: spec.name,
@@ -72,8 +71,7 @@ export function repartitioned<S extends Stream<unknown>>(
 }
 
 export function merged<S extends Stream<unknown>>(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): S {
-  const { graph } = streams[0]['~node'];
-  for (const stream of streams) requireSameGraph(graph, stream['~node']);
+  const graph = graphOf(streams);
   return streamOf<S>({ graph, edges: streams.flatMap((stream) => stream['~node'].edges), keyOf: undefined });
 }
 
@@ -86,24 +84,25 @@ function addNode(graph: LogicalGraph, node: NewNode): LogicalNode {
   return added;
 }
 
-function requireSameGraph(graph: LogicalGraph, node: StreamNode): void {
-  if (node.graph !== graph) {
+/** The one environment that all of them are of. */
+function graphOf(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): LogicalGraph {
+  for (const stream of streams as readonly unknown[])
+    if (!isStream(stream)) throw notAnOperator(`one of the streams it combines is ${shown(stream)}`);
+  const { graph } = streams[0]['~node'];
+  if (streams.some((stream) => stream['~node'].graph !== graph)) {
     throw new WeirError(
       'GRAPH_FOREIGN_STREAM',
       'Streams of two environments cannot be combined. Describe both in one environment.',
     );
   }
+  return graph;
 }
 
-function applyOperator(input: unknown, operator: (input: unknown) => unknown): unknown {
-  if (typeof operator !== 'function') {
-    throw new WeirError(
-      'GRAPH_NOT_AN_OPERATOR',
-      `pipe takes stream operators, and was given ${operator === null ? 'null' : typeof operator}.`,
-    );
-  }
+function applyOperator(input: unknown, operator: unknown, index: number): unknown {
+  if (typeof operator !== 'function') throw notAnOperator(`argument ${String(index + 1)} is ${shown(operator)}`);
+  if (!isStream(input)) throw notAnOperator(`argument ${String(index)} made ${shown(input)} of a stream`);
   try {
-    return operator(input);
+    return (operator as (input: unknown) => unknown)(input);
   } catch (error) {
     // RxJS operators refuse what is not an Observable with this text (rxjs/internal/util/lift).
     if (error instanceof TypeError && error.message.includes('Unable to lift')) {
@@ -115,4 +114,19 @@ function applyOperator(input: unknown, operator: (input: unknown) => unknown): u
     }
     throw error;
   }
+}
+
+function isStream(value: unknown): value is Stream<unknown> {
+  return typeof value === 'object' && value !== null && '~node' in value;
+}
+
+function notAnOperator(what: string): WeirError {
+  return new WeirError('GRAPH_NOT_AN_OPERATOR', `pipe takes operators on streams, but ${what}.`);
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'function'
+    ? 'a function: is a pair of parentheses missing?'
+    : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }

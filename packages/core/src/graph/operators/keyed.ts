@@ -16,6 +16,9 @@ export interface NameTheOutput<_ extends string> {
 }
 type Untyped = NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>;
 
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- an operator that declares no state has none to offer
+type NoStates = Record<never, never>;
+
 /** Groups records by key: the next operator gets all records of a key in one subtask, and may keep state for each key. */
 export function keyBy<T, const K extends Key>(
   key: (value: T) => K,
@@ -31,7 +34,7 @@ export interface KeyedProcessSpec<T, K extends Key, O, S extends States> extends
 }
 
 /** Runs `onRecord` for each record with the state of its key (Flink: KeyedProcessFunction). The output type is read from `emit: Emit<Out>`. */
-export function keyedProcess<T, K extends Key, O = Untyped, const S extends States = Record<never, never>>(
+export function keyedProcess<T, K extends Key, O = Untyped, const S extends States = NoStates>(
   spec: KeyedProcessSpec<T, K, O, S>,
 ): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G> {
   return (s) => {
@@ -68,7 +71,7 @@ export function coProcess<
   K extends Key,
   H extends SourceGrade,
   O = Untyped,
-  const S extends States = Record<never, never>,
+  const S extends States = NoStates,
 >(
   other: KeyedStream<U, K, H>,
   spec: CoProcessSpec<T, U, K, O, S>,

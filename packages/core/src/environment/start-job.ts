@@ -21,7 +21,7 @@ import { JobContainer } from './container.js';
 import type { HostServices } from './host-services.js';
 import { checkGuarantees } from './guarantees.js';
 import { flattenPlugins, installPlugins, keysOfPlugins, type PluginList } from './install-plugins.js';
-import { RunningJob, type JobHandle } from './job-handle.js';
+import { RunningJob, type JobEnd, type JobHandle } from './job-handle.js';
 import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js';
 import { restartStrategyOf } from './restart-choice.js';
 import { choicesIn } from './role-choices.js';
@@ -73,10 +73,15 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
   container.supply(RandomRole, host.random);
   container.supply(LoggerRole, host.logger);
   container.supply(MetricsRole, host.metrics);
-  installPlugins(container, plugins, configuration);
-  installPlugins(container, flattenPlugins(options.jobPlugins), configuration, 'job');
-  requireServices(container, plan, settings);
-  return run(options, { plan, settings, notices, container, configuration });
+  try {
+    installPlugins(container, plugins, configuration);
+    installPlugins(container, flattenPlugins(options.jobPlugins), configuration, 'job');
+    requireServices(container, plan, settings);
+    return run(options, { plan, settings, notices, container, configuration });
+  } catch (error) {
+    await disposeAfter(container, host.logger);
+    throw error;
+  }
 }
 
 interface Prepared {
@@ -148,6 +153,8 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
     end(true);
   };
   signal?.addEventListener('abort', onSignal, { once: true });
+  // Plugins may have taken their time to load, and nobody tells what has happened before.
+  if (signal?.aborted === true) onSignal();
   return new RunningJob({
     name,
     now: () => clock.now(),
@@ -159,12 +166,17 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
         // The caller gets the handle before anything happens, so that it can subscribe.
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });
+        let end: JobEnd;
         try {
-          return await jobRun.run();
+          end = await jobRun.run();
+        } catch (error) {
+          await disposeAfter(container, logger);
+          throw error;
         } finally {
           signal?.removeEventListener('abort', onSignal);
-          await container[Symbol.asyncDispose]();
         }
+        await container[Symbol.asyncDispose]();
+        return end;
       }),
   });
 
@@ -183,6 +195,15 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
       emit,
       failAttempt,
     });
+  }
+}
+
+/** After a failure, which is what the caller must hear of: that services could not be closed either is for the log. */
+async function disposeAfter(container: JobContainer, logger: HostServices['logger']): Promise<void> {
+  try {
+    await container[Symbol.asyncDispose]();
+  } catch (error) {
+    logger.error({ err: error }, 'closing the services of a job that failed has failed too');
   }
 }
 

@@ -9,6 +9,7 @@ export class SteppedWrite {
   #budget = 0;
   #paused: { readonly resume: () => void; readonly giveUp: (reason: Error) => void } | undefined;
   #onPause: () => void = () => undefined;
+  #givenUp: Error | undefined;
   #calls = 0;
   #isTaking = false;
 
@@ -36,6 +37,7 @@ export class SteppedWrite {
   /** The checkpoint is given up: the writer's wait for its next slice ends with `reason`. Resolves when it has stopped. */
   async giveUp(reason: Error): Promise<void> {
     assert(this.#paused, 'the writer waits for its next slice');
+    this.#givenUp = reason;
     this.#paused.giveUp(reason);
     await assert.rejects(
       this.#written(),
@@ -60,6 +62,7 @@ export class SteppedWrite {
     paused?.resume();
   }
   #pause(): Promise<void> {
+    if (this.#givenUp !== undefined) return Promise.reject(this.#givenUp);
     return new Promise((resume, giveUp) => {
       this.#paused = { resume, giveUp };
       this.#onPause();

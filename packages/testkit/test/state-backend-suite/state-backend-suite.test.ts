@@ -1,0 +1,57 @@
+import { createReferenceStateBackend, runSuite, stateBackendSuite } from '@weir/testkit';
+import { describe, expect, test } from 'vitest';
+import { flawedStateBackend, type Flaw } from './flawed-state-backend.js';
+
+describe('the reference state backend', () => {
+  stateBackendSuite(test, { create: createReferenceStateBackend, histories: 20 });
+});
+
+describe('the state backend suite finds a backend that', () => {
+  const found: Record<Flaw, string> = {
+    'reads the state when it writes': 'shows in each capture the state at its moment, whatever happens',
+    'shares objects with the state': 'does not see that an object is changed in place after the capture (small)',
+    'shares lists with the state': 'does not see that lists grow after the capture (large)',
+    'forgets what was cleared': 'does not see that maps are cleared after the capture (large)',
+    'finds keys that came later': 'does not see keys that appear after the capture',
+    'loses entries of maps': 'does not see that values are updated after the capture (small)',
+    'writes groups in any order': 'does not see that values are cleared while it is written (small)',
+    'overwrites what is not taken yet': 'leaves a section alone until it is taken, and gives no other before',
+    'does not wait until a section is taken': 'leaves a section alone until it is taken, and gives no other before',
+    'never pauses': 'asks for the next slice again and again while much is written',
+    'does not stop when given up': 'goes on unharmed after a capture was given up while it was written',
+    'releases all captures at once': 'leaves other captures alone when one is released',
+    'takes falsy values for none': 'gives every value back as it was, the falsy ones too',
+    'stores what is only read': 'gives what initial makes, anew each time, or undefined while nothing is stored',
+    'mixes up keys that look alike': 'keeps the values of keys apart, however alike they look',
+    'stays with the key it knows': 'works on the present key with handles that stay the same',
+    'fails the record': 'fails the capture, and not a record, for a value that cannot be encoded',
+    'replaces rows instead of adding them': 'adds up the rows that it is given, in any number of sections',
+    'takes rows of any serializer':
+      'reads what an older version of the serializer wrote, and nothing that another one wrote',
+    'takes rows of any kind': 'refuses rows of another kind of state',
+    'takes keys of others': 'refuses a key of another subtask before anything of it is stored',
+    'can be used when closed': 'refuses any use after it is closed',
+    'is always pressed': 'is never pressed, as its captures hold nothing of their own',
+  };
+  test.each(Object.entries(found) as [Flaw, string][])('%s', async (flaw, title) => {
+    const { passed, failed } = await runSuite((register) => {
+      const only: typeof register = (name, body) => {
+        if (name.startsWith(title)) register(name, body);
+      };
+      stateBackendSuite(only, { create: () => flawedStateBackend(flaw), histories: 200 });
+    });
+    expect(failed.length, `tests that passed: ${passed.join('; ')}`).toBeGreaterThan(0);
+  });
+
+  test('claims to feel pressure and does not', async () => {
+    const { failed } = await runSuite((register) => {
+      stateBackendSuite(
+        (name, body) => {
+          if (name.startsWith('is pressed')) register(name, body);
+        },
+        { create: createReferenceStateBackend, pressedAbove: 10_000 },
+      );
+    });
+    expect(failed).toHaveLength(1);
+  });
+});

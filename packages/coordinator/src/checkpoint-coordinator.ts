@@ -108,6 +108,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       );
     }
     // Everything was restored and its output committed, so what is older has no use any more.
+    job.unpublished.clear();
     for (const stored of job.ledger.subsume()) {
       job.cleaner.clean({ checkpointId: stored.id, remove: () => job.storage.delete(stored) });
     }
@@ -203,6 +204,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
         numRetained,
       }),
       failures: new FailureCounter(tolerableFailures),
+      unpublished: new Set(point.unpublished),
       statistics: this.#statistics,
       cleaner: new Cleaner({
         verifyLock: async () => lock?.verify(),

@@ -93,6 +93,7 @@ export async function complete(
   attempt.abortOlder(pending.id);
 
   // 7. Subtasks are told, and commit what the checkpoint covers. That may take long, and the next checkpoint does not wait for it.
+  if (committables > 0) job.unpublished.add(pending.id);
   const committed = commit(pending.id, committables, attempt, job);
 
   // 8. The caller has waited for durability, not for commits.
@@ -104,6 +105,7 @@ export async function complete(
   }
   committed.then(
     () => {
+      for (const id of job.unpublished) if (id <= pending.id) job.unpublished.delete(id);
       cleaner.retryBelow(pending.id);
     },
     (error: unknown) => {

@@ -1,4 +1,9 @@
-import { type AttemptNumber, type CoordinatorContext, type StoredCheckpoint } from '@weir/core/contracts';
+import {
+  type AttemptNumber,
+  type CheckpointId,
+  type CoordinatorContext,
+  type StoredCheckpoint,
+} from '@weir/core/contracts';
 import type { Removal } from './cleaning.js';
 import { encodeFinished } from './finished-marker.js';
 import { warn, type CheckpointedJob } from './job.js';
@@ -26,13 +31,30 @@ export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt:
       );
     }
     if (deletesAtEnd(context.settings.retention, outcome)) {
-      await removeAll(job, [...cleaner.takePostponed(), ...ledger.clear().map((c) => removalOf(job, c))], outcome);
+      const kept = keepUnpublished(job, outcome);
+      const completed = ledger.clear().filter(({ id }) => id !== kept);
+      await removeAll(job, [...cleaner.takePostponed(), ...completed.map((c) => removalOf(job, c))], outcome);
     }
   } finally {
     statistics.close();
     await lock?.release();
     await storage.close();
   }
+}
+
+/** The newest checkpoint holds all prepared output that is not published: deleting it would lose what a complete checkpoint covers. */
+function keepUnpublished(
+  { context, ledger, unpublished }: CheckpointedJob,
+  outcome: JobOutcome,
+): CheckpointId | undefined {
+  const { newestId } = ledger;
+  if (outcome === 'finished' || !unpublished.has(newestId)) return undefined;
+  warn(
+    context,
+    `Job ${context.job} ended before all output of checkpoint ${String(newestId)} was published. The checkpoint is kept: ` +
+      'start the job again to publish it.',
+  );
+  return newestId;
 }
 
 /** Oldest first and no further than the first that stays: an older checkpoint that outlived a newer one would pass for the newest. */

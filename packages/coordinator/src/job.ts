@@ -2,6 +2,7 @@ import {
   WeirError,
   messageOf,
   type AttemptNumber,
+  type CheckpointId,
   type CoordinatorContext,
   type JobStorage,
   type StorageLock,
@@ -21,6 +22,8 @@ export interface CheckpointedJob {
   readonly failures: FailureCounter;
   readonly statistics: StatisticsRecorder;
   readonly cleaner: Cleaner;
+  /** Completed checkpoints that hold prepared output of which nobody knows yet that it was published. */
+  readonly unpublished: Set<CheckpointId>;
 }
 
 /** Another process has taken over; no restart in this one can help. */

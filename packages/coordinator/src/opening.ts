@@ -1,6 +1,7 @@
 import {
   WeirError,
   type AttemptNumber,
+  type CheckpointId,
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
@@ -36,6 +37,8 @@ export interface StartingPoint {
   readonly lastAttempt: AttemptNumber;
   /** There is a mark of an earlier end, and it does not hold any more. */
   readonly clearsFinished: boolean;
+  /** The restored checkpoint, if it holds prepared output: the attempt publishes it before it runs. */
+  readonly unpublished: readonly CheckpointId[];
 }
 
 /** Opens the storage and keeps every other process away from it, where the storage can. */
@@ -80,6 +83,7 @@ export async function findStartingPoint(
         nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
         lastAttempt,
         clearsFinished: false,
+        unpublished: [],
       };
     }
     case 'fresh': {
@@ -92,6 +96,7 @@ export async function findStartingPoint(
         nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
         lastAttempt,
         clearsFinished: mark !== undefined,
+        unpublished: [],
       };
     }
     case 'restore': {
@@ -116,6 +121,7 @@ export async function findStartingPoint(
         nextId: nextCheckpointId({ restored: checkpointId, present, committables: committablesIn(metadata) }),
         lastAttempt: Math.max(lastAttempt, metadata.attempt),
         clearsFinished: mark !== undefined,
+        unpublished: committablesIn(metadata).some((newest) => newest > 0) ? [checkpointId] : [],
       };
     }
   }

@@ -158,3 +158,28 @@ test('a process that lost its lock does not say that the job has finished', asyn
   expect(p.disk.finished).toBeUndefined();
   expect(p.disk.complete).toEqual([1]);
 });
+
+test.each(['cancelled', 'failed'] as const)(
+  'a job that is %s before its output was published keeps the checkpoint that holds it, and the next start publishes it',
+  async (outcome) => {
+    const p = new Process({ settings: { retention: 'no-externalized' } });
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    gateway.commit = () => new Promise(() => undefined);
+    p.coordinator.triggerCheckpoint().catch(() => undefined);
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await p.clock.settle();
+    await p.coordinator.attemptEnded(1);
+    await p.coordinator.end(outcome);
+    expect(p.disk.complete).toEqual([2]);
+    expect(p.events.some((event) => event.kind === 'warning' && event.message.includes('checkpoint 2'))).toBe(true);
+
+    const next = new Process({ disk: p.disk, settings: { retention: 'no-externalized' } });
+    const again = await next.launch();
+    expect(next.decision).toMatchObject({ kind: 'restore', checkpointId: 2 });
+    await next.coordinator.attemptEnded(again.attempt);
+    await next.coordinator.end(outcome);
+    expect(next.disk.complete).toEqual([]);
+  },
+);

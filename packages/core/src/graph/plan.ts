@@ -4,7 +4,7 @@ import { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM } from '../element/key-gro
 import type { Partitioning } from '../channel/partitioner.js';
 import { WeirError } from '../errors.js';
 import { graphHash } from './graph-hash.js';
-import type { LogicalEdge, LogicalGraph, LogicalNode } from './stream-node.js';
+import { nameInGraph, type LogicalEdge, type LogicalGraph, type LogicalNode } from './stream-node.js';
 
 /** What runs: stages in topological order, each a chain of operators with no exchange inside, and the edges between them. */
 export interface Plan {
@@ -155,7 +155,7 @@ function requireComplete(graph: LogicalGraph): void {
   if (loose !== undefined) {
     throw new WeirError(
       'GRAPH_NO_SINK',
-      `The stream behind ${loose.name} "${loose.uid ?? `number ${String(loose.id)}`}" ends nowhere. End it with .to(sink), or do not describe it.`,
+      `The stream behind ${nameInGraph(loose)} ends nowhere. End it with .to(sink), or do not describe it.`,
     );
   }
 }

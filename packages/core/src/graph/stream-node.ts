@@ -45,3 +45,8 @@ export interface StreamNode {
   /** Present on keyed streams. */
   readonly keyOf: ((record: never) => Key) | undefined;
 }
+
+/** What errors call a node before it has a uid for certain. */
+export function nameInGraph({ name, uid, id }: LogicalNode): string {
+  return `${name} "${uid ?? `number ${String(id)}`}"`;
+}

@@ -1,5 +1,6 @@
 import type { Serializer } from '../../contracts/serializer.js';
 import type { SourceGrade } from '../../contracts/source.js';
+import { assertKey } from '../../element/assert-key.js';
 import type { Key } from '../../element/key.js';
 import { WeirError } from '../../errors.js';
 import { coProcessOperator } from '../../operator/co-process.js';
@@ -8,6 +9,7 @@ import { keyedProcessOperator } from '../../operator/keyed-process.js';
 import { scanOperator } from '../../operator/scan.js';
 import type { States } from '../../state/descriptors.js';
 import { repartitioned, transform } from '../describe.js';
+import { nameInGraph } from '../stream-node.js';
 import type { KeyedStream, OperatorOptions, Stream } from '../stream.js';
 
 /** An operator's output type if the user did not name it: the message is what the compiler shows. */
@@ -23,8 +25,16 @@ type NoStates = Record<never, never>;
 export function keyBy<T, const K extends Key>(
   key: (value: T) => K,
 ): <G extends SourceGrade>(s: Stream<T, G>) => KeyedStream<T, K, G> {
-  return <G extends SourceGrade>(s: Stream<T, G>) =>
-    repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: key }, key);
+  return <G extends SourceGrade>(s: Stream<T, G>) => {
+    const place = `keyBy behind ${s['~node'].edges.map(({ from }) => nameInGraph(from)).join(', ')}`;
+    const keyOf = (value: T): K => {
+      const chosen = key(value);
+      // Before it is hashed or stored: what is no key may have no bytes, or those of another key.
+      assertKey(chosen, place);
+      return chosen;
+    };
+    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf }, keyOf);
+  };
 }
 
 export interface KeyedProcessSpec<T, K extends Key, O, S extends States> extends OperatorOptions, OpenClose {
@@ -65,14 +75,7 @@ export interface CoProcessSpec<T, U, K extends Key, O, S extends States> extends
 }
 
 /** Two streams keyed alike that share state (Flink: KeyedCoProcessFunction). */
-export function coProcess<
-  T,
-  U,
-  K extends Key,
-  H extends SourceGrade,
-  O = Untyped,
-  const S extends States = NoStates,
->(
+export function coProcess<T, U, K extends Key, H extends SourceGrade, O = Untyped, const S extends States = NoStates>(
   other: KeyedStream<U, K, H>,
   spec: CoProcessSpec<T, U, K, O, S>,
 ): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G | H> {

@@ -28,8 +28,8 @@ export function coProcessOperator<T, U, K extends Key, S extends States, O>(
       // The graph connects T to the first input and U to the second.
       const [first, second] = inputs as readonly [Observable<StreamElement<T>>, Observable<StreamElement<U>>];
       return merge(
-        first.pipe(perRecord(context, withKey(keyed, definition.firstKeyOf, definition.onFirst))),
-        second.pipe(perRecord(context, withKey(keyed, definition.secondKeyOf, definition.onSecond))),
+        first.pipe(perRecord(context, withKey(context, keyed, definition.firstKeyOf, definition.onFirst))),
+        second.pipe(perRecord(context, withKey(context, keyed, definition.secondKeyOf, definition.onSecond))),
       );
     },
   };

@@ -2,9 +2,11 @@ import type { Awaitable } from '../contracts/awaitable.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type { Key } from '../element/key.js';
+import { WeirError } from '../errors.js';
 import type { Handles, States } from '../state/descriptors.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import type { KeyedState } from './keyed-state.js';
+import type { OperatorContext } from './operator.js';
 
 export type Emit<in O> = (value: O) => void;
 /** Handlers are synchronous; plain `void` would accept an async function. */
@@ -36,12 +38,13 @@ export interface OpenClose {
 
 /** Binds a handler to the state of each record's key, without an allocation per record. */
 export function withKey<T, K extends Key, S extends States, O>(
+  context: Pick<OperatorContext, 'uid' | 'job'>,
   keyed: KeyedState,
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
 ): (output: BatchBuffer<O>) => (record: T, timestamp: number | undefined) => void {
   return (output) => {
-    let context: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
+    let current: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
     let eventTime: number | undefined;
     const emit = (value: O): void => {
       if (eventTime === undefined) output.push(value);
@@ -52,10 +55,23 @@ export function withKey<T, K extends Key, S extends States, O>(
       if (keyed.hasStates) keyed.store.setCurrentKey(key);
       eventTime = timestamp;
       // The handles of the backend are exactly those that the descriptors of S declare.
-      context ??= { key, timestamp, state: keyed.handles as unknown as Handles<S> };
-      context.key = key;
-      context.timestamp = timestamp;
-      handler(record, context, emit);
+      current ??= { key, timestamp, state: keyed.handles as unknown as Handles<S> };
+      current.key = key;
+      current.timestamp = timestamp;
+      const returned: unknown = handler(record, current, emit);
+      if (returned !== undefined) refusePromise(context, returned);
     };
   };
+}
+
+/** What an asynchronous handler does after its first `await` belongs to no record: it would change the state of another key, or be lost. */
+function refusePromise({ uid, job }: Pick<OperatorContext, 'uid' | 'job'>, returned: unknown): void {
+  if (typeof (returned as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return;
+  // The failure below counts; that of the handler has nobody else to hear it.
+  void Promise.resolve(returned).catch(() => undefined);
+  throw new WeirError(
+    'OPERATOR_FAILED',
+    `Operator ${uid} of job ${job}: its handler returned a promise, but handlers are synchronous. Make it a plain function.`,
+    { recoverable: false },
+  );
 }

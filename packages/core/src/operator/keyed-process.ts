@@ -19,7 +19,8 @@ export function keyedProcessOperator<T, K extends Key, S extends States, O>(
   const keyed = new KeyedState(context, declarations(context.uid, definition.state));
   return {
     ...keyedLife(context, keyed, definition),
-    connect: (source) => source.pipe(perRecord(context, withKey(keyed, definition.keyOf, definition.onRecord))),
+    connect: (source) =>
+      source.pipe(perRecord(context, withKey(context, keyed, definition.keyOf, definition.onRecord))),
   };
 }
 

@@ -123,6 +123,20 @@ describe('a keyed operator', () => {
       expect.objectContaining({ code: 'OPERATOR_FAILED', message: expect.stringMatching(/keyed.*boom/) }),
     ]);
   });
+
+  test('ends at a handler that returns a promise, also one that is rejected', async () => {
+    for (const returned of [Promise.resolve(), Promise.reject(new Error('unheard'))]) {
+      const handler = (): undefined => returned as unknown as undefined;
+      const { errors } = await run(keyedProcessOperator(stateful(), { ...counting, onRecord: handler }), [batch([1])]);
+      expect(errors).toEqual([
+        expect.objectContaining({
+          code: 'OPERATOR_FAILED',
+          recoverable: false,
+          message: expect.stringMatching(/Operator keyed of job test: its handler returned a promise/),
+        }),
+      ]);
+    }
+  });
 });
 
 test('scan emits the accumulator of the record’s key for every record, and begins with a fresh seed for each key', async () => {

@@ -91,11 +91,10 @@ export class JobRun {
   }
 
   async #isAlreadyFinished(coordinator: CheckpointCoordinator): Promise<boolean> {
-    const { restoreFrom, cancel, emit, job, logger } = this.#options;
+    const { restoreFrom, cancel, emit, job } = this.#options;
     const decision = await coordinator.start(restoreFrom, cancel);
     if (decision.kind !== 'already-finished') return false;
     const message = `Job ${job} has already finished. Pass restoreFrom: 'none' to run it again from the beginning.`;
-    logger.warn({}, message);
     emit({ kind: 'warning', message });
     return true;
   }
@@ -184,14 +183,20 @@ export class JobRun {
   async #end(attempt: Attempt, outcome: AttemptOutcome): Promise<void> {
     const { coordinator, clock, cancellationTimeoutMs, job, logger } = this.#options;
     const end: OperatorEnd = outcome.kind;
-    const dead = (async (): Promise<void> => {
-      await coordinator?.attemptEnded(attempt.attempt);
+    const closed = async (): Promise<void> => {
       try {
         await attempt.close(end);
       } catch (error) {
         // A cancelled job without checkpoints publishes what it has when it closes: failing to do so is a failure of the job.
-        if (outcome.kind === 'cancelled') throw error;
+        if (outcome.kind === 'cancelled' && coordinator === undefined) throw error;
         logger.warn({ attempt: attempt.attempt, err: error }, 'closing an attempt reported an error');
+      }
+    };
+    const dead = (async (): Promise<void> => {
+      try {
+        await coordinator?.attemptEnded(attempt.attempt);
+      } finally {
+        await closed();
       }
     })();
     const timeout = new WeirError(

@@ -20,7 +20,14 @@ export const PLACES = [
   'prepare commit',
   'commit',
 ] as const;
-export type Place = (typeof PLACES)[number];
+export const CLOSINGS = [
+  'close reader',
+  'close enumerator',
+  'close operator',
+  'close writer',
+  'close committer',
+] as const;
+export type Place = (typeof PLACES)[number] | (typeof CLOSINGS)[number];
 /** Called in each place; a promise holds the job up there, if it can be held up there at all. */
 export type At = (place: Place, signal: AbortSignal) => Promise<void> | void;
 
@@ -36,6 +43,10 @@ export function heldJob(at: At, options: EnvironmentOptions & { readonly isCheck
   const open = new Set<string>();
   const committed: number[] = [];
   const { isCheckpointed = true, ...environment } = options;
+  const closed = async (what: 'enumerator' | 'reader' | 'operator' | 'writer' | 'committer'): Promise<void> => {
+    await at(`close ${what}`, new AbortController().signal);
+    open.delete(what);
+  };
   const env = createEnvironment({ logger: SILENT, ...environment });
   if (isCheckpointed) env.enableCheckpointing();
 
@@ -48,22 +59,22 @@ export function heldJob(at: At, options: EnvironmentOptions & { readonly isCheck
         return [{ id: 'numbers' }];
       });
       open.add('enumerator');
-      return { ...splits, close: () => void open.delete('enumerator') };
+      return { ...splits, close: () => closed('enumerator') };
     },
     async open(_split, position = 0, { signal }): Promise<SourceReader<number, number>> {
       await at('open reader', signal);
       open.add('reader');
       let next = position;
-      const closed = new AbortController();
+      const closing = new AbortController();
       return {
         async poll() {
-          await at('poll', AbortSignal.any([signal, closed.signal]));
+          await at('poll', AbortSignal.any([signal, closing.signal]));
           return next === 3 ? 'end' : [++next];
         },
         position: () => next,
         async close() {
-          closed.abort(new Error('the reader is closed'));
-          open.delete('reader');
+          closing.abort(new Error('the reader is closed'));
+          await closed('reader');
         },
       };
     },
@@ -80,7 +91,7 @@ export function heldJob(at: At, options: EnvironmentOptions & { readonly isCheck
           committed.push(...committables.flatMap(({ payload }) => payload));
           return committables.map(() => ({ kind: 'committed' }));
         },
-        close: () => void open.delete('committer'),
+        close: () => closed('committer'),
       };
     },
     async open({ signal }) {
@@ -99,7 +110,7 @@ export function heldJob(at: At, options: EnvironmentOptions & { readonly isCheck
           pending = [];
           return prepared.length === 0 ? [] : [prepared];
         },
-        close: () => void open.delete('writer'),
+        close: () => closed('writer'),
       };
     },
   };
@@ -120,7 +131,7 @@ export function heldJob(at: At, options: EnvironmentOptions & { readonly isCheck
         onRecord(n, _context, emit: Emit<number>) {
           emit(n);
         },
-        close: () => void open.delete('operator'),
+        close: () => closed('operator'),
       }),
     )
     .to(sink, { uid: 'out' });

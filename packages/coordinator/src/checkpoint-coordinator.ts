@@ -47,7 +47,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
 
   constructor(context: CoordinatorContext) {
     this.#context = context;
-    this.#statistics = new StatisticsRecorder(context.clock, context.metrics);
+    this.#statistics = new StatisticsRecorder(context.clock, context.metrics, context.job);
   }
 
   async start(restoreFrom: RestoreFrom, signal: AbortSignal): Promise<StartDecision> {

@@ -7,15 +7,16 @@ import type {
   Clock,
   Counter,
   Histogram,
+  JobName,
   Metrics,
 } from '@weir/core/contracts';
 
 const HISTORY_LENGTH = 10;
 
 /**
- * Counts, durations and the last few checkpoints of a job, for `statistics()` and as metrics:
- * counters `checkpoint.triggered`, `checkpoint.completed`, `checkpoint.failed`; gauges `checkpoint.inProgress`,
- * `checkpoint.msSinceLastCompleted`; histograms `checkpoint.durationMs`, `checkpoint.alignmentMs`, `checkpoint.stateBytes`.
+ * Counts, durations and the last few checkpoints of a job, for `statistics()` and as metrics, each with the job's name:
+ * counters `weir.checkpoint.triggered`, `weir.checkpoint.completed`, `weir.checkpoint.failed`; gauges `weir.checkpoint.in_progress`,
+ * `weir.checkpoint.ms_since_last_completed`; histograms `weir.checkpoint.duration_ms`, `weir.checkpoint.alignment_ms`, `weir.checkpoint.state_bytes`.
  */
 export class StatisticsRecorder {
   readonly #clock: Clock;
@@ -32,22 +33,23 @@ export class StatisticsRecorder {
   readonly #distributions: Record<'durationMs' | 'alignmentMs' | 'stateBytes', Histogram>;
   readonly #gauges: readonly (() => void)[];
 
-  constructor(clock: Clock, metrics: Metrics) {
+  constructor(clock: Clock, metrics: Metrics, job: JobName) {
+    const labels = { job };
     this.#clock = clock;
     this.#startedAt = clock.monotonic();
     this.#instruments = {
-      triggered: metrics.counter('checkpoint.triggered'),
-      completed: metrics.counter('checkpoint.completed'),
-      failed: metrics.counter('checkpoint.failed'),
+      triggered: metrics.counter('weir.checkpoint.triggered', labels),
+      completed: metrics.counter('weir.checkpoint.completed', labels),
+      failed: metrics.counter('weir.checkpoint.failed', labels),
     };
     this.#distributions = {
-      durationMs: metrics.histogram('checkpoint.durationMs'),
-      alignmentMs: metrics.histogram('checkpoint.alignmentMs'),
-      stateBytes: metrics.histogram('checkpoint.stateBytes'),
+      durationMs: metrics.histogram('weir.checkpoint.duration_ms', labels),
+      alignmentMs: metrics.histogram('weir.checkpoint.alignment_ms', labels),
+      stateBytes: metrics.histogram('weir.checkpoint.state_bytes', labels),
     };
     this.#gauges = [
-      metrics.gauge('checkpoint.inProgress', () => this.#inProgress.size),
-      metrics.gauge('checkpoint.msSinceLastCompleted', () => this.#msSinceLastCompleted()),
+      metrics.gauge('weir.checkpoint.in_progress', () => this.#inProgress.size, labels),
+      metrics.gauge('weir.checkpoint.ms_since_last_completed', () => this.#msSinceLastCompleted(), labels),
     ];
   }
 

@@ -17,7 +17,7 @@ function statsOf(checkpointId: number, completedAt = 0): CheckpointStats {
 }
 
 test('a checkpoint keeps its place in the history from trigger to end', () => {
-  const s = new StatisticsRecorder(new VirtualClock(), NO_METRICS);
+  const s = new StatisticsRecorder(new VirtualClock(), NO_METRICS, 'orders');
   s.triggered(1, 0, 2);
   s.triggered(2, 0, 2);
   s.acked(1);
@@ -35,7 +35,7 @@ test('a checkpoint keeps its place in the history from trigger to end', () => {
 });
 
 test('keeps the last ten, and remembers failures that never had an id', () => {
-  const s = new StatisticsRecorder(new VirtualClock(), NO_METRICS);
+  const s = new StatisticsRecorder(new VirtualClock(), NO_METRICS, 'orders');
   for (let id = 1; id <= 12; id++) {
     s.triggered(id, 0, 1);
     s.completed(statsOf(id));
@@ -48,7 +48,7 @@ test('keeps the last ten, and remembers failures that never had an id', () => {
 
 test('OP-02: the age of the last completed checkpoint is there also when none ever completed', async () => {
   const clock = new VirtualClock();
-  const s = new StatisticsRecorder(clock, NO_METRICS);
+  const s = new StatisticsRecorder(clock, NO_METRICS, 'orders');
   await clock.advance(70);
   expect(s.read().msSinceLastCompleted).toBe(70);
   s.completed(statsOf(1));
@@ -60,7 +60,7 @@ test('OP-02: the age of the last completed checkpoint is there also when none ev
 
 test('remembers what was restored, and when', async () => {
   const clock = new VirtualClock(1000);
-  const s = new StatisticsRecorder(clock, NO_METRICS);
+  const s = new StatisticsRecorder(clock, NO_METRICS, 'orders');
   s.restored(4);
   await clock.advance(5);
   s.restored(6);
@@ -82,21 +82,21 @@ test('tells the metrics, and takes its gauges away when closed', async () => {
     },
   };
   const clock = new VirtualClock();
-  const s = new StatisticsRecorder(clock, metrics);
+  const s = new StatisticsRecorder(clock, metrics, 'orders');
   s.triggered(1, 0, 1);
   await clock.advance(9);
-  expect(gauges.get('checkpoint.inProgress')?.()).toBe(1);
-  expect(gauges.get('checkpoint.msSinceLastCompleted')?.()).toBe(9);
+  expect(gauges.get('weir.checkpoint.in_progress')?.()).toBe(1);
+  expect(gauges.get('weir.checkpoint.ms_since_last_completed')?.()).toBe(9);
   s.completed(statsOf(1));
   s.triggered(2, 0, 1);
   s.failed(2, 'CHECKPOINT_EXPIRED', 'slow');
   expect(seen).toEqual({
-    'checkpoint.triggered': 2,
-    'checkpoint.completed': 1,
-    'checkpoint.failed': 1,
-    'checkpoint.durationMs': 5,
-    'checkpoint.alignmentMs': 2,
-    'checkpoint.stateBytes': 100,
+    'weir.checkpoint.triggered': 2,
+    'weir.checkpoint.completed': 1,
+    'weir.checkpoint.failed': 1,
+    'weir.checkpoint.duration_ms': 5,
+    'weir.checkpoint.alignment_ms': 2,
+    'weir.checkpoint.state_bytes': 100,
   });
   s.close();
   expect(gauges.size).toBe(0);

@@ -1,4 +1,4 @@
-import { WeirError, keyGroupOf } from '@weir/core/contracts';
+import { WeirError, assertKey, keyGroupOf } from '@weir/core/contracts';
 import type { Key, KeyGroup } from '@weir/core/contracts';
 import type { CurrentKey } from './current-key.js';
 import { ownKey } from './own-key.js';
@@ -37,6 +37,7 @@ export abstract class KeyedHandle<V> {
   /** Makes the entry of the current key, which has none. It is younger than every capture. */
   protected create(make: (key: Key, group: KeyGroup) => V): V {
     const { operator, range, maxParallelism, captures } = this.parts;
+    assertKey(this.current.key, `Operator ${operator}`);
     const key = ownKey(this.current.key);
     const group = keyGroupOf(key, maxParallelism);
     if (group < range.first || group > range.last) {

@@ -1,3 +1,4 @@
+import { assertKey } from './assert-key.js';
 import { MAX_KEY_DEPTH } from './assert-key.js';
 import { ByteWriter } from './bytes.js';
 import type { ByteReader } from './bytes.js';
@@ -48,6 +49,8 @@ export function encodeKey(key: Key, out: ByteWriter): void {
       out.bytes(magnitude(key));
       return;
     default:
+      // Typed callers cannot get here with anything but a tuple; what a user's keyBy gives may be anything.
+      if (!Array.isArray(key)) assertKey(key, 'A keyed operator');
       out.u8(KeyTag.tuple);
       for (const element of key) encodeKeyBlock(element, out);
   }

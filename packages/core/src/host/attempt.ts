@@ -30,6 +30,7 @@ import { wire } from './channels.js';
 import { Scheduler } from './scheduler.js';
 import { Sources } from './sources.js';
 import { Subtask } from './subtask.js';
+import { showSubtask } from './subtask-metrics.js';
 
 export interface AttemptOptions {
   readonly job: JobName;
@@ -65,6 +66,8 @@ export class Attempt implements AttemptGateway {
   readonly #scheduler: Scheduler;
   readonly #sources = new Sources();
   readonly #subtasks: RunningSubtask[] = [];
+  /** Each takes a subtask's metrics back. */
+  readonly #hideMetrics: (() => void)[] = [];
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
   readonly #barrierWaits: BarrierWaits | undefined;
   #running = 0;
@@ -129,6 +132,7 @@ export class Attempt implements AttemptGateway {
             this.fail(error);
           },
         });
+        this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
         this.#subtasks.push({ subtask, stage, stores });
       }
     }
@@ -220,6 +224,7 @@ export class Attempt implements AttemptGateway {
       ...this.#subtasks.map(({ subtask }) => subtask.close(end)),
       opened.then(() => this.#sources.close()),
     ]);
+    for (const hide of this.#hideMetrics) hide();
     this.#scheduler.stop();
     for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason;
   }

@@ -17,6 +17,8 @@ export class Router {
   readonly #channels: readonly Channel<unknown>[];
   readonly #subscriptions: readonly Subscription[];
   #withoutDemand = 0;
+  /** Records that the stage has emitted. */
+  records = 0;
 
   constructor(edges: readonly OutputEdge[], subtask: number, onDemand: () => void) {
     this.#outputs = edges.map((edge) => outputFor(edge, subtask));
@@ -40,6 +42,7 @@ export class Router {
   emit(batch: RecordBatch<unknown>): void {
     // Channels count records: any number of batches without would fit into one.
     if (batch.records.length === 0) return;
+    this.records += batch.records.length;
     for (const output of this.#outputs) output.emit(batch);
   }
 

@@ -72,6 +72,7 @@ export class Subtask implements Runnable {
   #barriers: Barrier[] = [];
   #inputEnded: 'no' | 'drain' | 'suspend' | 'done' = 'no';
   #opening: Promise<void> = Promise.resolve();
+  #recordsIn = 0;
   #opened = false;
   #closed = false;
   #latestCompleted: CheckpointId = 0;
@@ -99,7 +100,10 @@ export class Subtask implements Runnable {
         options.mode,
         () => options.clock.monotonic(),
         {
-          records: (input, batch) => this.#stage?.accept(input, batch),
+          records: (input, batch) => {
+            this.#recordsIn += batch.records.length;
+            this.#stage?.accept(input, batch);
+          },
           alignment: (action) => {
             this.#align(action);
           },
@@ -113,6 +117,18 @@ export class Subtask implements Runnable {
     }
   }
 
+  /** Records taken from channels. */
+  get recordsIn(): number {
+    return this.#recordsIn;
+  }
+  /** Records handed to channels. */
+  get recordsOut(): number {
+    return this.#router.records;
+  }
+  /** The output is full: nothing moves until the consumers have caught up. */
+  get isBackPressured(): boolean {
+    return !this.#router.hasDemand;
+  }
   get flow(): StageFlow {
     return this.#flow;
   }

@@ -6,6 +6,7 @@ import {
   writeListRow,
   writeMapRow,
   writeValueRow,
+  type Key,
   type KeyedSection,
   type ListState,
   type MapState,
@@ -28,6 +29,18 @@ export function lifeCycleChecks(test: TestFunction, { create }: StateBackendSuit
     await failsWith('STATE_UNKNOWN', () => {
       store.restore(sectionOf('value', 'other', 'a', 1));
     });
+    await store.close();
+  });
+
+  test('refuses to store anything under what cannot be a key', async () => {
+    const store = await openStore(await create());
+    const sum = store.handle('last') as ValueState<unknown>;
+    for (const key of [Number.NaN, undefined, null, {}, '\ud800', ['a', Number.NaN]]) {
+      await failsWith('KEY_INVALID', () => {
+        store.setCurrentKey(key as Key);
+        sum.update(1);
+      });
+    }
     await store.close();
   });
 

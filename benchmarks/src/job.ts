@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fsBackend } from '@weir/backend-fs';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment, type CheckpointStats, type JobHandle } from '@weir/core';
-import { staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
+import { SILENT, staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
 import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
 import { accept, project, type Input, type Total } from './workload.js';
 
@@ -33,6 +33,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
   const dir = options.checkpointsDir ?? mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const counts = { read: 0, written: 0 };
   const env = createEnvironment({
+    logger: SILENT,
     parallelism: options.parallelism,
     plugins: [checkpointCoordinator(), fsBackend({ checkpointsDir: dir })],
   });

@@ -19,11 +19,18 @@ export function segmentOf(identity: KeyIdentity): number {
   }
 }
 
-/** Numbered names differ at the end, or in the middle if they have a common suffix. */
+/** Numbered names differ at the end, or, if they have a common suffix, somewhere in their first half. */
 function sample(text: string): number {
   const { length } = text;
-  if (length < 2) return length === 0 ? 0 : text.charCodeAt(0);
-  return text.charCodeAt(length - 1) + (text.charCodeAt(length - 2) << 7) + (text.charCodeAt(length >> 1) << 14);
+  if (length < 4) return length === 0 ? 0 : text.charCodeAt(0) + (text.charCodeAt(length - 1) << 7) + (length << 14);
+  const quarter = length >> 2;
+  return (
+    text.charCodeAt(length - 1) +
+    (text.charCodeAt(length - 2) << 5) +
+    (text.charCodeAt(quarter - 1) << 10) +
+    (text.charCodeAt(quarter) << 15) +
+    (text.charCodeAt(quarter + 1) << 20)
+  );
 }
 
 /** The upper six bits of the product with 2^32 / golden ratio (Knuth's multiplicative hashing). */

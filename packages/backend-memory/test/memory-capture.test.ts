@@ -1,0 +1,192 @@
+import type { KeyedSection } from '@weir/core/contracts';
+import { describe, expect, test } from 'vitest';
+import { NEVER_OVER, developed, openStore, restoredFrom, type OpenStore } from './support/store.js';
+
+const NOWHERE = { section: (): void => undefined };
+
+function fill({ store, value }: OpenStore, keys: number, content: (i: number) => unknown = (i) => i): void {
+  for (let i = 0; i < keys; i++) {
+    store.setCurrentKey(i);
+    value.update(content(i));
+  }
+}
+
+describe('writing a capture', () => {
+  test('asks after 64 rows at most whether the slice is over', async () => {
+    const opened = await openStore();
+    fill(opened, 20_000);
+    const before = opened.serializer.encoded;
+    let asked = 0;
+    let most = 0;
+    let last = before;
+    await opened.store.capture({ checkpointId: 1 }).write(NOWHERE, {
+      isOver: () => {
+        asked++;
+        most = Math.max(most, opened.serializer.encoded - last);
+        last = opened.serializer.encoded;
+        return false;
+      },
+      next: () => Promise.resolve(),
+    });
+    expect(most).toBeLessThanOrEqual(64);
+    expect(asked).toBeGreaterThan(20_000 / 64);
+  });
+
+  test('asks sooner where rows are large', async () => {
+    const opened = await openStore();
+    fill(opened, 200, () => 'x'.repeat(10_000));
+    let last = opened.serializer.encoded;
+    let most = 0;
+    await opened.store.capture({ checkpointId: 1 }).write(NOWHERE, {
+      isOver: () => {
+        most = Math.max(most, opened.serializer.encoded - last);
+        last = opened.serializer.encoded;
+        return false;
+      },
+      next: () => Promise.resolve(),
+    });
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  test('gives sections of bounded size, also of one list or one map', async () => {
+    const opened = await openStore();
+    opened.store.setCurrentKey('a');
+    for (let i = 0; i < 30_000; i++) opened.list.add(`element ${String(i)}`);
+    for (let i = 0; i < 30_000; i++) opened.map.set(i, `value ${String(i)}`);
+    const sections = await developed(opened.store.capture({ checkpointId: 1 }));
+    expect(sections.length).toBeGreaterThan(10);
+    for (const { rows } of sections) expect(rows.length).toBeLessThan(80_000);
+    const { store, list, map } = await restoredFrom(sections);
+    store.setCurrentKey('a');
+    expect([...list.values()]).toEqual([...opened.list.values()]);
+    expect(new Map(map.entries())).toEqual(new Map(opened.map.entries()));
+  });
+
+  test('finds all of a hundred thousand keys while they come, change and go', async () => {
+    const opened = await openStore();
+    fill(opened, 100_000);
+    const capture = opened.store.capture({ checkpointId: 1 });
+    const sections: KeyedSection[] = [];
+    let turn = 0;
+    await capture.write(
+      {
+        section(section) {
+          sections.push({ ...section, rows: Uint8Array.from(section.rows) });
+        },
+      },
+      {
+        isOver: () => true,
+        async next() {
+          turn++;
+          for (let i = 0; i < 20; i++) {
+            opened.store.setCurrentKey((turn * 7919 + i * 104_729) % 120_000);
+            if (i % 3 === 0) opened.value.clear();
+            else opened.value.update(-1);
+          }
+        },
+      },
+    );
+    capture.release();
+    const { store } = await restoredFrom(sections);
+    const values = new Map(
+      [...store.entries('value')].map((entry) => [entry.key, entry.kind === 'value' && entry.value]),
+    );
+    expect(values.size).toBe(100_000);
+    for (let i = 0; i < 100_000; i++)
+      if (values.get(i) !== i) throw new Error(`key ${String(i)} is ${String(values.get(i))}`);
+  });
+
+  test('ends when the capture is released meanwhile', async () => {
+    const opened = await openStore();
+    fill(opened, 1000);
+    const capture = opened.store.capture({ checkpointId: 7 });
+    let sections = 0;
+    const writing = capture.write(
+      {
+        section() {
+          sections++;
+        },
+      },
+      {
+        isOver: () => true,
+        async next() {
+          capture.release();
+        },
+      },
+    );
+    await expect(writing).rejects.toThrow(/CHECKPOINT_FAILED: .*checkpoint 7 was released before it was written/);
+    expect(sections).toBeLessThan(5);
+    opened.store.setCurrentKey(1);
+    expect(opened.value.value()).toBe(1);
+  });
+
+  test('ends when the store is closed meanwhile', async () => {
+    const opened = await openStore();
+    fill(opened, 1000);
+    const writing = opened.store
+      .capture({ checkpointId: 7 })
+      .write(NOWHERE, { isOver: () => true, next: async () => opened.store.close() });
+    await expect(writing).rejects.toThrow(/PROTOCOL_VIOLATION/);
+  });
+
+  test('is done once, and not after the release', async () => {
+    const { store } = await openStore();
+    const capture = store.capture({ checkpointId: 1 });
+    await capture.write(NOWHERE, NEVER_OVER);
+    await expect(capture.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/PROTOCOL_VIOLATION/);
+    const released = store.capture({ checkpointId: 2 });
+    released.release();
+    await expect(released.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/CHECKPOINT_FAILED/);
+  });
+});
+
+describe('memory that captures hold', () => {
+  test('counts collections that only they keep alive, until they are written', async () => {
+    const opened = await openStore({ preservedBytes: 100_000 });
+    const { store, list, map } = opened;
+    store.setCurrentKey('a');
+    for (let i = 0; i < 2000; i++) list.add(i);
+    for (let i = 0; i < 2000; i++) map.set(i, i);
+    const capture = store.capture({ checkpointId: 1 });
+    list.add(1);
+    expect(store.isPressed()).toBe(false);
+    list.clear();
+    expect(store.isPressed()).toBe(true);
+    await capture.write(NOWHERE, NEVER_OVER);
+    expect(store.isPressed()).toBe(false);
+    capture.release();
+
+    const another = store.capture({ checkpointId: 2 });
+    map.clear();
+    expect(store.isPressed()).toBe(true);
+    another.release();
+    expect(store.isPressed()).toBe(false);
+  });
+
+  test('adds up over captures, and goes with each', async () => {
+    const opened = await openStore({ preservedBytes: 25_000 });
+    opened.store.setCurrentKey('a');
+    opened.value.update('x'.repeat(10_000));
+    const captures = [1, 2, 3].map((checkpointId) => opened.store.capture({ checkpointId }));
+    opened.value.update('');
+    expect(opened.store.isPressed()).toBe(true);
+    captures[1]!.release();
+    expect(opened.store.isPressed()).toBe(false);
+  });
+
+  test('is none where a capture has failed', async () => {
+    const opened = await openStore({ preservedBytes: 1000 });
+    fill(opened, 100);
+    opened.store.setCurrentKey('bad');
+    opened.value.update(() => undefined);
+    const capture = opened.store.capture({ checkpointId: 1 });
+    fill(opened, 100);
+    expect(opened.store.isPressed()).toBe(true);
+    opened.store.setCurrentKey('bad');
+    opened.value.update(1);
+    expect(opened.store.isPressed()).toBe(false);
+    fill(opened, 100);
+    expect(opened.store.isPressed()).toBe(false);
+    await expect(capture.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/VALUE_NOT_SERIALIZABLE/);
+  });
+});

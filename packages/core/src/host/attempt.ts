@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { AlignmentMode } from '../barrier/modes.js';
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Clock, Random } from '../contracts/clock.js';
@@ -83,6 +84,8 @@ export class Attempt implements AttemptGateway {
     this.attempt = options.attempt;
     this.#options = options;
     this.#scheduler = new Scheduler(options.clock);
+    // Every reader, writer and wait of every subtask may listen; more than ten are no leak.
+    setMaxListeners(0, this.#abort.signal);
     const { clock, requestCheckpoint: request } = options;
     const underWay = (): Iterable<CheckpointId> => this.#locations.keys();
     if (request !== undefined)

@@ -18,6 +18,8 @@ export interface SnapshotWritesOptions {
   readonly signal: AbortSignal;
   readonly location: (checkpointId: CheckpointId) => CheckpointLocation | undefined;
   readonly report: (report: SubtaskReport) => void;
+  /** What is written could not be reported. */
+  readonly onFailed: (error: unknown) => void;
 }
 
 /** The asynchronous phase of a subtask's checkpoints: writes captures while records flow, then acknowledges or declines (Flink: AsyncCheckpointRunnable). */
@@ -42,10 +44,12 @@ export class SnapshotWrites {
       return;
     }
     const abort = new AbortController();
-    const settled = this.#write(checkpointId, captures, location, abort.signal, timing).finally(() => {
-      this.#running.delete(checkpointId);
-      this.#onProgress();
-    });
+    const settled = this.#write(checkpointId, captures, location, abort.signal, timing)
+      .catch(this.#options.onFailed)
+      .finally(() => {
+        this.#running.delete(checkpointId);
+        this.#onProgress();
+      });
     this.#running.set(checkpointId, { abort, settled });
   }
 
@@ -69,30 +73,18 @@ export class SnapshotWrites {
     // The attempt's own signal: nothing is reported any more once it has failed, also before this subtask is closed.
     const isOver = (): boolean => aborted.aborted || this.#options.signal.aborted;
     const begun = clock.monotonic();
+    let written: Awaited<ReturnType<typeof writeSnapshot>>;
     try {
-      const { snapshot, stateBytes } = await writeSnapshot({
-        subtask,
-        keyGroups,
-        parts: captures,
-        location,
-        slice: this.#slice(aborted),
-      });
-      if (isOver()) return;
-      report({
-        kind: 'ack',
-        attempt,
-        subtask,
-        checkpointId,
-        snapshot,
-        stateBytes,
-        ...timing,
-        asyncMs: clock.monotonic() - begun,
-      });
+      written = await writeSnapshot({ subtask, keyGroups, parts: captures, location, slice: this.#slice(aborted) });
     } catch (error) {
       if (isOver()) return;
       const reason = isIoFailure(error) ? 'IO_EXCEPTION' : 'CHECKPOINT_ASYNC_EXCEPTION';
       report({ kind: 'decline', attempt, subtask, checkpointId, reason, error });
+      return;
     }
+    if (isOver()) return;
+    const asyncMs = clock.monotonic() - begun;
+    report({ kind: 'ack', attempt, subtask, checkpointId, ...written, ...timing, asyncMs });
   }
 
   #slice(signal: AbortSignal): Slice {

@@ -6,6 +6,7 @@ import type { OperatorContext } from '../operator/operator.js';
 import { sourceContext, sourceFailure, type SplitClient } from '../operator/source-operator.js';
 import { decodeValues, encodeValues } from '../snapshot/stored-values.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import { withPlace } from '../state/with-place.js';
 import { SplitAssignment } from './split-assignment.js';
 
 interface OpenSource {
@@ -49,7 +50,8 @@ export class Sources {
     return [...this.#open].map(([uid, { source, enumerator, assignment, parallelism }]) => {
       missing.set(uid, parallelism);
       assignment.hold(checkpointId);
-      const { serializer, bytes } = encodeValues([enumerator.snapshot()], source.serializer ?? defaultSerializer);
+      const named = withPlace(source.serializer ?? defaultSerializer, uid, 'enumerator');
+      const { serializer, bytes } = encodeValues([enumerator.snapshot()], named);
       return { uid, serializer, bytes };
     });
   }

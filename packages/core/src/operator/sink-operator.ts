@@ -1,10 +1,12 @@
 import { Observable } from 'rxjs';
+import type { Serializer } from '../contracts/serializer.js';
 import type { Committer, Sink, SinkContext, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
 import type { Committable } from '../contracts/snapshot.js';
 import type { StreamElement } from '../element/element.js';
 import type { CheckpointId, Lineage } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import { withPlace } from '../state/with-place.js';
 import { CommitQueue } from './commit-queue.js';
 import { OneAtATime } from './one-at-a-time.js';
 import type { Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
@@ -131,9 +133,10 @@ export class SinkOperator<T> implements Operator<T, never> {
   capture(checkpointId: CheckpointId): OperatorCapture | undefined {
     const state = this.#stateOf(this.#openWriter(), checkpointId);
     if (state.length === 0 && this.#uncommitted.length === 0) return undefined;
+    const serializer = (of: string): Serializer => withPlace(this.#serializer, this.#context.uid, of);
     return {
-      operatorState: [{ name: WRITER_STATE, mode: 'list', serializer: this.#serializer, values: state }],
-      committables: { serializer: this.#serializer, values: [...this.#uncommitted] },
+      operatorState: [{ name: WRITER_STATE, mode: 'list', serializer: serializer(WRITER_STATE), values: state }],
+      committables: { serializer: serializer('committables'), values: [...this.#uncommitted] },
     };
   }
 
@@ -167,7 +170,7 @@ export class SinkOperator<T> implements Operator<T, never> {
     });
   }
 
-  get #serializer(): typeof defaultSerializer {
+  get #serializer(): Serializer {
     return this.#sink.serializer ?? defaultSerializer;
   }
 

@@ -1,9 +1,11 @@
 import { Subject } from 'rxjs';
+import type { Serializer } from '../contracts/serializer.js';
 import type { ReaderContext, Source, SourceContext, SourceReader, SourceSplit } from '../contracts/source.js';
 import { BATCH_SIZE, type StreamElement } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import { withPlace } from '../state/with-place.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 
 /** Where a source subtask gets its splits: the enumerator behind the host. */
@@ -102,7 +104,8 @@ export class SourceOperator<T> implements Operator<never, T> {
     }
     const values: SplitState[] = [...this.#restored];
     if (this.#active !== undefined) values.push({ split: this.#active.split, position: this.#active.position });
-    return { operatorState: [{ name: STATE, mode: 'list', serializer: this.#serializer, values }] };
+    const serializer = withPlace(this.#serializer, this.#context.uid, STATE);
+    return { operatorState: [{ name: STATE, mode: 'list', serializer, values }] };
   }
 
   /** One checkpoint after the other, so that no reader is told of two at a time. */
@@ -134,7 +137,7 @@ export class SourceOperator<T> implements Operator<never, T> {
     return this.#active === undefined ? this.#ended : [...this.#ended, this.#active];
   }
 
-  get #serializer(): typeof defaultSerializer {
+  get #serializer(): Serializer {
     return this.#source.serializer ?? defaultSerializer;
   }
 

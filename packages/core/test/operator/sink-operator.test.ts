@@ -7,6 +7,7 @@ import { batch, type StreamElement } from '../../src/element/element.js';
 import type { CheckpointId } from '../../src/element/ids.js';
 import type { RestoredState } from '../../src/operator/operator.js';
 import { prepareSink, SinkOperator, type SinkSurroundings } from '../../src/operator/sink-operator.js';
+import { encodeCommittables } from '../../src/snapshot/committables.js';
 import { deferred } from '../support/deferred.js';
 import { operatorContext } from '../support/operator-context.js';
 import { sinkSurroundings } from '../support/sinks.js';
@@ -164,6 +165,14 @@ describe('committables', () => {
     await bench.operator.open();
     bench.write('a');
     await expect(bench.checkpoint(1)).rejects.toMatchObject({ code: 'PROTOCOL_VIOLATION' });
+  });
+
+  test('that no serializer takes are refused with the name of the sink', async () => {
+    const bench = new SinkBench({ writer: { prepareCommit: () => [(() => undefined) as never] } });
+    await bench.operator.open();
+    await bench.operator.prepare(1);
+    const { committables } = bench.operator.capture(1) ?? {};
+    expect(() => encodeCommittables(committables!)).toThrow(/VALUE_NOT_SERIALIZABLE.*committables.*'out'/);
   });
 
   test('are not made outside of checkpoints while these are taken', async () => {

@@ -2,6 +2,7 @@ import type { Sink } from '../contracts/sink.js';
 import type { Source, SourceGrade } from '../contracts/source.js';
 import { WeirError } from '../errors.js';
 import type { OperatorSpec } from '../operator/operator.js';
+import { requireSink, requireSource } from './require-connector.js';
 import type { OperatorOptions, SinkOptions, Stream } from './stream.js';
 import type { LogicalEdge, LogicalGraph, LogicalNode, StreamNode } from './stream-node.js';
 
@@ -15,6 +16,7 @@ export function streamOf<S extends Stream<unknown>>(node: StreamNode): S {
       return operators.reduce<unknown>(applyOperator, stream);
     },
     to(sink: Sink<unknown>, options: SinkOptions<'exactly-once'> = {}): void {
+      requireSink(sink);
       addNode(node.graph, {
         kind: 'sink',
         name: 'sink',
@@ -34,6 +36,7 @@ export function sourceStream<S extends Stream<unknown>>(
   source: Source<unknown>,
   options: OperatorOptions,
 ): S {
+  requireSource(source);
   const { uid, parallelism } = options;
   const node = addNode(graph, { kind: 'source', name: 'source', uid, parallelism, inputs: [], source });
   return streamOf<S>({ graph, edges: [{ from: node, partitioning: FORWARD }], keyOf: undefined });

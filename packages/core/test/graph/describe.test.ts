@@ -135,3 +135,28 @@ describe('a keyed operator', () => {
     ).toThrow(/GRAPH_NOT_KEYED.*drop the key/);
   });
 });
+
+describe('what a program in JavaScript takes for a connector', () => {
+  test.each([
+    ['an Observable', of(1), /fromObservable/],
+    ['an array', [1, 2], /collection/],
+    ['nothing', undefined, /was given undefined/],
+    ['an object', {}, /was given an object/],
+  ])('is refused as a source before anything starts: %s', (_what, source, message) => {
+    const from = (): unknown => createEnvironment().from(source as never);
+    expect(from).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+    expect(from).toThrow(message);
+  });
+
+  test.each([
+    ['nothing', undefined, /was given undefined/],
+    ['a function', () => undefined, /was given a function/],
+    ['what holds a sink', { records: [], sink: {} }, /give its property sink/],
+  ])('is refused as a sink before anything starts: %s', (_what, sink, message) => {
+    const to = (): void => {
+      stream().to(sink as never);
+    };
+    expect(to).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+    expect(to).toThrow(message);
+  });
+});

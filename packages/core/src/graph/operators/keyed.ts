@@ -12,11 +12,10 @@ import { repartitioned, transform } from '../describe.js';
 import { nameInGraph } from '../stream-node.js';
 import type { KeyedStream, OperatorOptions, Stream } from '../stream.js';
 
-/** An operator's output type if the user did not name it: the message is what the compiler shows. */
+/** An operator's output type if the user did not name it: the message is what the compiler shows, so it stands there without an alias. */
 export interface NameTheOutput<_ extends string> {
   readonly '~': never;
 }
-type Untyped = NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>;
 
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- an operator that declares no state has none to offer
 type NoStates = Record<never, never>;
@@ -45,9 +44,12 @@ export interface KeyedProcessSpec<T, K extends Key, O, S extends States> extends
 }
 
 /** Runs `onRecord` for each record with the state of its key (Flink: KeyedProcessFunction). The output type is read from `emit: Emit<Out>`. */
-export function keyedProcess<T, K extends Key, O = Untyped, const S extends States = NoStates>(
-  spec: KeyedProcessSpec<T, K, O, S>,
-): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G> {
+export function keyedProcess<
+  T,
+  K extends Key,
+  O = NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>,
+  const S extends States = NoStates,
+>(spec: KeyedProcessSpec<T, K, O, S>): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G> {
   return (s) => {
     const keyOf = keyOfStream<T, K>(s, 'keyedProcess');
     return transform(
@@ -76,7 +78,14 @@ export interface CoProcessSpec<T, U, K extends Key, O, S extends States> extends
 }
 
 /** Two streams keyed alike that share state (Flink: KeyedCoProcessFunction). */
-export function coProcess<T, U, K extends Key, H extends SourceGrade, O = Untyped, const S extends States = NoStates>(
+export function coProcess<
+  T,
+  U,
+  K extends Key,
+  H extends SourceGrade,
+  O = NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>,
+  const S extends States = NoStates,
+>(
   other: KeyedStream<U, K, H>,
   spec: CoProcessSpec<T, U, K, O, S>,
 ): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G | H> {

@@ -17,6 +17,7 @@ import type { PluginList } from './install-plugins.js';
 import type { JobEnd, JobHandle } from './job-handle.js';
 import type { LoadPackage } from './load-plugins.js';
 import { defaultLogger } from './logging.js';
+import { shown } from './shown.js';
 import { startJob } from './start-job.js';
 
 export interface EnvironmentOptions {
@@ -100,7 +101,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
       checkpointing = { interval, options: checkpointOptions };
     },
 
-    start(name, startOptions = {}) {
+    async start(name, startOptions = {}) {
       isStarted = true;
       return startJob({
         name,
@@ -132,5 +133,11 @@ function restoreWish(
 ): 'auto' | 'latest' | 'none' | { path: string } | { checkpointId: CheckpointId } | undefined {
   if (wish === undefined || wish === 'auto' || wish === 'latest' || wish === 'none') return wish;
   if (typeof wish === 'string') return { path: wish };
-  return { checkpointId: wish.checkpoint };
+  const checkpointId = (wish as Partial<typeof wish> | null)?.checkpoint;
+  if (typeof checkpointId === 'number') return { checkpointId };
+  throw new WeirError(
+    'CONFIG_INVALID',
+    `restoreFrom must be 'auto', 'latest', 'none', a path or { checkpoint: <id> }, but is ${shown(wish)}`,
+    { recoverable: false },
+  );
 }

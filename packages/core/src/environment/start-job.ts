@@ -52,7 +52,7 @@ export interface StartJobOptions {
 export async function startJob(options: StartJobOptions): Promise<JobHandle> {
   const { name, graph, host, signal } = options;
   signal?.throwIfAborted();
-  if (name === '')
+  if (typeof (name as unknown) !== 'string' || name === '')
     throw new WeirError('CONFIG_INVALID', 'A job needs a name: it is what its checkpoints are found by.', {
       recoverable: false,
     });
@@ -66,6 +66,8 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
     maxParallelism: options.maxParallelism ?? configuration.get('pipeline.max-parallelism'),
   });
   const settings = resolveCheckpointSettings(options.checkpointing, configuration);
+  const restoreFrom = options.restoreFrom ?? configuredRestore(configuration);
+  if (settings === undefined) refuseToRestore(name, restoreFrom);
   const notices = [...configuration.notices, ...checkGuarantees(graph, settings), ...uidNotices(plan, settings)];
 
   const container = new JobContainer(choicesIn(configuration));
@@ -77,7 +79,7 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
     installPlugins(container, plugins, configuration);
     installPlugins(container, flattenPlugins(options.jobPlugins), configuration, 'job');
     requireServices(container, plan, settings);
-    return run(options, { plan, settings, notices, container, configuration });
+    return run(options, { plan, settings, restoreFrom, notices, container, configuration });
   } catch (error) {
     await disposeAfter(container, host.logger);
     throw error;
@@ -87,12 +89,14 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
 interface Prepared {
   readonly plan: Plan;
   readonly settings: CheckpointSettings | undefined;
+  readonly restoreFrom: RestoreFrom;
   readonly notices: readonly string[];
   readonly container: JobContainer;
   readonly configuration: Configuration;
 }
 
-function run(options: StartJobOptions, { plan, settings, notices, container, configuration }: Prepared): JobHandle {
+function run(options: StartJobOptions, prepared: Prepared): JobHandle {
+  const { plan, settings, restoreFrom, notices, container, configuration } = prepared;
   const { name, host, signal } = options;
   const { clock, random, metrics, newId } = host;
   const logger = host.logger.child({ job: name });
@@ -111,7 +115,7 @@ function run(options: StartJobOptions, { plan, settings, notices, container, con
     job: name,
     coordinator,
     restart: restartStrategyOf(container, configuration, settings !== undefined),
-    restoreFrom: options.restoreFrom ?? configuredRestore(configuration),
+    restoreFrom,
     cancellationTimeoutMs:
       options.cancellationTimeoutMs ??
       configuration.get(CANCELLATION_TIMEOUT) ??
@@ -220,6 +224,16 @@ function uidNotices({ derivedUids }: Plan, settings: CheckpointSettings | undefi
   return [
     `Operators without uid find their state by their place in the program, which a change of the program moves: ${derivedUids.join(', ')}. Set uid on each.`,
   ];
+}
+
+/** Starting from the beginning instead would repeat output without a word. */
+function refuseToRestore(job: JobName, restoreFrom: RestoreFrom): void {
+  if (restoreFrom === 'auto' || restoreFrom === 'none') return;
+  throw new WeirError(
+    'CONFIG_CONTRADICTION',
+    `Job ${job} is to start from a checkpoint, but checkpointing is off: call env.enableCheckpointing(...), or leave restoreFrom and execution.state-recovery.path out.`,
+    { recoverable: false },
+  );
 }
 
 function configuredRestore(configuration: Configuration): RestoreFrom {

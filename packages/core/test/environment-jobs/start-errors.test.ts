@@ -8,6 +8,7 @@ import {
   type Environment,
   type EnvironmentOptions,
   type Plugin,
+  type StartOptions,
 } from '../../src/index.js';
 import { keyBy, keyedProcess, map, valueState, type Emit } from '../../src/operators.js';
 import { deferred } from '../support/deferred.js';
@@ -66,6 +67,37 @@ describe('a job that cannot start says why, and what to do', () => {
       .start('job')
       .catch((e: unknown) => e);
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  test.each<[string, EnvironmentOptions, StartOptions]>([
+    ['restoreFrom', {}, { restoreFrom: 'latest' }],
+    ['the number of a checkpoint', {}, { restoreFrom: { checkpoint: 1 } }],
+    ['a path in the configuration', { config: { 'execution.state-recovery.path': './state/job/chk-1' } }, {}],
+  ])('a checkpoint to start from without checkpointing: %s', async (_what, options, start) => {
+    await expect(described(options).start('job', start)).rejects.toMatchObject({ code: 'CONFIG_CONTRADICTION' });
+  });
+
+  test.each<[StartOptions['restoreFrom']]>([['auto'], ['none']])(
+    'but restoreFrom %j asks for nothing that is not there',
+    async (restoreFrom) => {
+      const written: unknown[] = [];
+      await described({}, written).execute('job', { restoreFrom });
+      expect(written).toEqual([1, 2, 3]);
+    },
+  );
+
+  test.each([null, 5, {}, { checkpoint: '1' }, { path: 'x' }])(
+    'a restoreFrom that is none: %j',
+    async (restoreFrom) => {
+      await expect(described().start('job', { restoreFrom: restoreFrom as never })).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('restoreFrom must be'),
+      });
+    },
+  );
+
+  test.each([undefined, null, 5, ''])('a name that is none: %j', async (name) => {
+    await expect(described().start(name as never)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   test('a stream without a sink', async () => {

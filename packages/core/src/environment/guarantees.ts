@@ -2,6 +2,7 @@ import type { CheckpointSettings } from '../contracts/coordinator.js';
 import type { SourceGrade } from '../contracts/source.js';
 import { WeirError } from '../errors.js';
 import type { LogicalGraph, LogicalNode, SinkNode, SourceNode } from '../graph/stream-node.js';
+import { shown } from './shown.js';
 
 /**
  * Holds each sink's claim, and what cannot work at all, against the sources, the mode and whether checkpoints are taken. Fails with
@@ -18,7 +19,7 @@ export function checkGuarantees(graph: LogicalGraph, settings: CheckpointSetting
         throw impossible(
           node,
           `its source ${named(endless)} never ends, and a transactional sink publishes when a checkpoint completes, of which there are none. ` +
-            'Call env.enableCheckpointing(...).',
+            'Call env.enableCheckpointing(...)',
         );
       }
       notices.push(
@@ -30,7 +31,15 @@ export function checkGuarantees(graph: LogicalGraph, settings: CheckpointSetting
   return notices;
 }
 
+const CLAIMS: readonly unknown[] = [undefined, 'exactly-once', 'at-least-once', 'at-most-once'];
+
 function checkClaim(node: SinkNode, sources: readonly SourceNode[], settings: CheckpointSettings | undefined): void {
+  if (!CLAIMS.includes(node.guarantee))
+    throw new WeirError(
+      'CONFIG_INVALID',
+      `Sink ${named(node)}: guarantee must be one of exactly-once, at-least-once, at-most-once, but is ${shown(node.guarantee)}`,
+      { recoverable: false },
+    );
   if (node.guarantee === undefined || node.guarantee === 'at-most-once') return;
   const lossy = sources.find(({ source }) => source.grade === 'at-most-once');
   if (lossy !== undefined) throw impossible(node, `its source ${named(lossy)} cannot replay (${lossy.source.grade})`);

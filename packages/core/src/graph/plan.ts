@@ -2,6 +2,7 @@ import type { OperatorDescription, PlanDescription } from '../contracts/coordina
 import type { OperatorUid, StageId } from '../element/ids.js';
 import { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM } from '../element/key-group.js';
 import type { Partitioning } from '../channel/partitioner.js';
+import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
 import { graphHash } from './graph-hash.js';
 import { nameInGraph, type LogicalEdge, type LogicalGraph, type LogicalNode } from './stream-node.js';
@@ -126,7 +127,11 @@ function assignUids(nodes: readonly LogicalNode[]): Map<LogicalNode, OperatorUid
   const taken = new Set<string>();
   for (const { uid } of nodes) {
     if (uid === undefined) continue;
-    if (uid === '') throw new WeirError('CONFIG_INVALID', 'The uid of an operator cannot be empty.');
+    if (typeof (uid as unknown) !== 'string' || uid === '' || !isWellFormed(uid))
+      throw new WeirError(
+        'CONFIG_INVALID',
+        `The uid of an operator must be a text of valid Unicode that is not empty, but is ${JSON.stringify(uid)}.`,
+      );
     if (taken.has(uid))
       throw new WeirError('GRAPH_DUPLICATE_UID', `Two operators have the uid "${uid}". Give each its own.`);
     taken.add(uid);

@@ -393,14 +393,16 @@ describe('a job that cannot be planned', () => {
       'GRAPH_DUPLICATE_UID',
       /"map-1".*derived/,
     ],
-    [
-      'an empty uid',
-      (from) => {
-        end(source(from, ''));
-      },
-      'CONFIG_INVALID',
-      /cannot be empty/,
-    ],
+    ...['', '\ud800', 5 as unknown as string, null as unknown as string].map(
+      (uid): [string, Describe, string, RegExp] => [
+        `a uid that is ${JSON.stringify(uid)}`,
+        (from) => {
+          end(source(from, uid));
+        },
+        'CONFIG_INVALID',
+        /uid of an operator must be a text/,
+      ],
+    ),
     ...[0, -1, 1.5, Number.NaN, 129, Number.POSITIVE_INFINITY].map((n): [string, Describe, string, RegExp] => [
       `a parallelism of ${String(n)}`,
       (from) => {

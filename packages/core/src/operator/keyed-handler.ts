@@ -38,7 +38,7 @@ export interface OpenClose {
 
 /** Binds a handler to the state of each record's key, without an allocation per record. */
 export function withKey<T, K extends Key, S extends States, O>(
-  context: Pick<OperatorContext, 'uid' | 'job'>,
+  context: Pick<OperatorContext, 'uid' | 'job' | 'runInMailbox'>,
   keyed: KeyedState,
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
@@ -46,8 +46,10 @@ export function withKey<T, K extends Key, S extends States, O>(
   return (output) => {
     let current: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
     let eventTime: number | undefined;
+    let isInHandler = false;
     const emit = (value: O): void => {
-      if (eventTime === undefined) output.push(value);
+      if (!isInHandler) refuseLate(context);
+      else if (eventTime === undefined) output.push(value);
       else output.pushAt(value, eventTime);
     };
     return (record, timestamp) => {
@@ -58,10 +60,23 @@ export function withKey<T, K extends Key, S extends States, O>(
       current ??= { key, timestamp, state: keyed.handles as unknown as Handles<S> };
       current.key = key;
       current.timestamp = timestamp;
+      isInHandler = true;
       const returned: unknown = handler(record, current, emit);
+      isInHandler = false;
       if (returned !== undefined) refusePromise(context, returned);
     };
   };
+}
+
+/** What is emitted from a timer or a promise belongs to no record, so no checkpoint could tell whether it was counted. */
+function refuseLate({ uid, job, runInMailbox }: Pick<OperatorContext, 'uid' | 'job' | 'runInMailbox'>): void {
+  runInMailbox(() => {
+    throw new WeirError(
+      'PROTOCOL_VIOLATION',
+      `Operator ${uid} of job ${job} called emit after its handler had returned, from a timer or a promise. Emit while the handler runs.`,
+      { recoverable: false },
+    );
+  });
 }
 
 /** What an asynchronous handler does after its first `await` belongs to no record: it would change the state of another key, or be lost. */

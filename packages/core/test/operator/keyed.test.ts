@@ -124,6 +124,24 @@ describe('a keyed operator', () => {
     ]);
   });
 
+  test('fails the attempt where something is emitted after the handler has returned, and emits nothing of it', async () => {
+    const letters: (() => void)[] = [];
+    let kept: ((value: unknown) => void) | undefined;
+    const context = stateful({ runInMailbox: (letter) => letters.push(letter) });
+    const operator = keyedProcessOperator(context, {
+      ...counting,
+      onRecord: (_record, _context, emit) => {
+        kept = emit;
+      },
+    });
+    const { out } = await run(operator, [batch([1])]);
+    kept?.('late');
+    expect(out).toEqual([]);
+    expect(() => {
+      for (const letter of letters) letter();
+    }).toThrow(/PROTOCOL_VIOLATION.*keyed.*emit after its handler/);
+  });
+
   test('ends at a handler that returns a promise, also one that is rejected', async () => {
     for (const returned of [Promise.resolve(), Promise.reject(new Error('unheard'))]) {
       const handler = (): undefined => returned as unknown as undefined;

@@ -10,6 +10,7 @@ import { withPlace } from '../state/with-place.js';
 import { CommitQueue } from './commit-queue.js';
 import { OneAtATime } from './one-at-a-time.js';
 import type { Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
+import { Uncommitted } from './uncommitted.js';
 
 /** What a sink needs to know of the job around it. */
 export interface SinkSurroundings {
@@ -61,8 +62,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   #committer: Committer | undefined;
   #commits: CommitQueue | undefined;
   #restoredState: readonly unknown[] = [];
-  #uncommitted: Committable[] = [];
-  #sequence = 0;
+  readonly #uncommitted: Uncommitted;
   #passed: CheckpointId = 0;
   readonly #work: OneAtATime;
   #writing = false;
@@ -72,6 +72,8 @@ export class SinkOperator<T> implements Operator<T, never> {
     this.#context = context;
     this.#surroundings = surroundings;
     this.#work = new OneAtATime(context.flow);
+    const { job, uid, attempt, subtask } = context;
+    this.#uncommitted = new Uncommitted({ job, lineage: surroundings.lineage, sink: uid, attempt, subtask });
   }
 
   connect(source: Observable<StreamElement<T>>): Observable<StreamElement<never>> {
@@ -99,7 +101,7 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   async restore(state: RestoredState): Promise<void> {
     this.#restoredState = await state.operatorState(WRITER_STATE, this.#serializer);
-    this.#uncommitted = [...(await state.committables(this.#serializer))];
+    this.#uncommitted.add(await state.committables(this.#serializer));
   }
 
   async open(): Promise<void> {
@@ -126,22 +128,22 @@ export class SinkOperator<T> implements Operator<T, never> {
     return this.#named(async () => {
       await writer.flush?.();
       const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
-      this.#uncommitted.push(...this.#identify(payloads, checkpointId));
+      this.#uncommitted.add(this.#identify(payloads, checkpointId));
     });
   }
 
   capture(checkpointId: CheckpointId): OperatorCapture | undefined {
     const state = this.#stateOf(this.#openWriter(), checkpointId);
-    if (state.length === 0 && this.#uncommitted.length === 0) return undefined;
+    if (state.length === 0 && this.#uncommitted.all.length === 0) return undefined;
     const serializer = (of: string): Serializer => withPlace(this.#serializer, this.#context.uid, of);
     return {
       operatorState: [{ name: WRITER_STATE, mode: 'list', serializer: serializer(WRITER_STATE), values: state }],
-      committables: { serializer: serializer('committables'), values: [...this.#uncommitted] },
+      committables: { serializer: serializer('committables'), values: this.#uncommitted.all },
     };
   }
 
   completed(checkpointId: CheckpointId): Promise<void> | undefined {
-    return this.#uncommitted.length === 0 ? undefined : this.#commitUpTo(checkpointId);
+    return this.#uncommitted.all.length === 0 ? undefined : this.#commitUpTo(checkpointId);
   }
 
   /** With checkpointing on, the final checkpoint publishes what is left; without, this does. */
@@ -222,7 +224,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   async #commitUpTo(checkpointId: CheckpointId): Promise<void> {
-    let committing: readonly Committable[] = this.#due(checkpointId);
+    let committing = this.#uncommitted.upTo(checkpointId);
     if (committing.length === 0) return;
     if (this.#commits === undefined) {
       throw new WeirError(
@@ -232,26 +234,16 @@ export class SinkOperator<T> implements Operator<T, never> {
       );
     }
     await this.#commits.commit(() => {
-      committing = this.#due(checkpointId);
+      committing = this.#uncommitted.upTo(checkpointId);
       return committing;
     });
-    const committed = new Set(committing);
-    this.#uncommitted = this.#uncommitted.filter((committable) => !committed.has(committable));
-  }
-
-  #due(checkpointId: CheckpointId): readonly Committable[] {
-    return this.#uncommitted.filter(({ identity }) => identity.checkpointId <= checkpointId);
+    this.#uncommitted.confirm(committing);
   }
 
   #identify(payloads: readonly unknown[], checkpointId: CheckpointId): readonly Committable[] {
     if (payloads.length > 0 && this.#commits === undefined)
       throw this.#violation('prepared output for a commit, but has no committer');
-    const { job, uid, attempt, subtask } = this.#context;
-    const { lineage } = this.#surroundings;
-    return payloads.map((payload) => ({
-      identity: { job, lineage, sink: uid, attempt, checkpointId, subtask, sequence: this.#sequence++ },
-      payload,
-    }));
+    return this.#uncommitted.identify(payloads, checkpointId);
   }
 
   #stateOf(writer: SinkWriter<T>, checkpointId: CheckpointId): readonly unknown[] {

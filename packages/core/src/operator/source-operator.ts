@@ -1,11 +1,12 @@
 import { Subject } from 'rxjs';
 import type { Serializer } from '../contracts/serializer.js';
-import type { ReaderContext, Source, SourceContext, SourceReader, SourceSplit } from '../contracts/source.js';
+import type { ReaderContext, Source, SourceContext, SourceSplit } from '../contracts/source.js';
 import { BATCH_SIZE, type StreamElement } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
+import { OpenReader } from './open-reader.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 
 /** Where a source subtask gets its splits: the enumerator behind the host. */
@@ -22,20 +23,6 @@ interface SplitState {
   readonly split: SourceSplit;
   /** Absent: from the beginning. */
   readonly position?: unknown;
-}
-interface OpenReader {
-  readonly split: SourceSplit;
-  readonly reader: SourceReader<unknown>;
-  /** After the last record that was emitted: what the next checkpoint stores. */
-  position: unknown;
-  isAtEnd: boolean;
-  /** Checkpoints that are not over, oldest first, and how far each of them covers the split: what a reader acknowledges. */
-  captured: readonly Covered[];
-}
-interface Covered {
-  readonly checkpointId: CheckpointId;
-  readonly position: unknown;
-  readonly isAtEnd: boolean;
 }
 
 const STATE = 'splits';
@@ -98,10 +85,7 @@ export class SourceOperator<T> implements Operator<never, T> {
   }
 
   capture(checkpointId: CheckpointId): OperatorCapture {
-    for (const open of this.#readers) {
-      const { reader, position, isAtEnd } = open;
-      if (reader.completed !== undefined) open.captured = [...open.captured, { checkpointId, position, isAtEnd }];
-    }
+    for (const open of this.#readers) open.captured(checkpointId);
     const values: SplitState[] = [...this.#restored];
     if (this.#active !== undefined) values.push({ split: this.#active.split, position: this.#active.position });
     const serializer = withPlace(this.#serializer, this.#context.uid, STATE);
@@ -116,8 +100,7 @@ export class SourceOperator<T> implements Operator<never, T> {
   }
 
   aborted(checkpointId: CheckpointId): void {
-    for (const open of this.#readers)
-      open.captured = open.captured.filter((covered) => covered.checkpointId !== checkpointId);
+    for (const open of this.#readers) open.aborted(checkpointId);
   }
 
   async close(): Promise<void> {
@@ -198,7 +181,7 @@ export class SourceOperator<T> implements Operator<never, T> {
       this.#source.open(split, position, context),
       (reader) => {
         this.#restored.shift();
-        this.#active = { split, reader, position, isAtEnd: false, captured: [] };
+        this.#active = new OpenReader(split, reader, position);
       },
       (reader) => reader.close(),
     );
@@ -228,11 +211,7 @@ export class SourceOperator<T> implements Operator<never, T> {
 
   async #acknowledge(checkpointId: CheckpointId): Promise<void> {
     const told = this.#readers.map(async (open) => {
-      const covered = open.captured.findLast((captured) => captured.checkpointId <= checkpointId);
-      open.captured = open.captured.filter((captured) => captured.checkpointId > checkpointId);
-      if (covered === undefined) return;
-      await open.reader.completed?.(checkpointId, covered.position);
-      if (!covered.isAtEnd) return;
+      if (!(await open.acknowledge(checkpointId))) return;
       this.#ended = this.#ended.filter((ended) => ended !== open);
       await open.reader.close();
     });

@@ -7,7 +7,8 @@ import { batch, type StreamElement } from '../../src/element/element.js';
 import type { CheckpointId } from '../../src/element/ids.js';
 import type { RestoredState } from '../../src/operator/operator.js';
 import { prepareSink, SinkOperator, type SinkSurroundings } from '../../src/operator/sink-operator.js';
-import { encodeCommittables } from '../../src/snapshot/committables.js';
+import { encodeCommittables, readCommittables } from '../../src/snapshot/committables.js';
+import { defaultSerializer } from '../../src/state/default-serializer.js';
 import { deferred } from '../support/deferred.js';
 import { operatorContext } from '../support/operator-context.js';
 import { sinkSurroundings } from '../support/sinks.js';
@@ -96,6 +97,17 @@ describe('committables', () => {
       { identity: { ...whole, checkpointId: 4, sequence: 0 }, payload: ['a'] },
       { identity: { ...whole, checkpointId: 7, sequence: 1 }, payload: ['b'] },
     ]);
+  });
+
+  test('have the same text when a checkpoint gives them back', async () => {
+    const bench = new SinkBench();
+    await bench.operator.open();
+    bench.write('a');
+    await bench.operator.prepare(3);
+    const captured = bench.operator.capture(3)!.committables!;
+    const { bytes, ...handle } = encodeCommittables(captured);
+    const again = readCommittables({ ...handle, blob: { kind: 'inline', bytes } }, bytes, defaultSerializer, 'a test');
+    expect(JSON.stringify(again)).toBe(JSON.stringify(captured.values));
   });
 
   test('of a checkpoint that was aborted stay in those after it, and are committed with the next that completes', async () => {

@@ -6,7 +6,7 @@ import type { AttemptGateway, RestorePlan, SubtaskReport } from '../contracts/co
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
-import type { KeyedStateStore, StateBackend, StateDeclaration } from '../contracts/state-backend.js';
+import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
 import type { Barrier } from '../element/element.js';
 import {
   subtaskName,
@@ -28,6 +28,7 @@ import { restoredState } from '../snapshot/restored-state.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
 import { wire } from './channels.js';
+import { operatorContext, type OperatorOwner } from './operator-context.js';
 import { Scheduler } from './scheduler.js';
 import { Sources } from './sources.js';
 import { Subtask } from './subtask.js';
@@ -53,10 +54,8 @@ export interface AttemptOptions {
   readonly report: (report: SubtaskReport) => void;
 }
 
-interface RunningSubtask {
-  readonly subtask: Subtask;
+interface RunningSubtask extends OperatorOwner {
   readonly stage: PlannedStage;
-  readonly stores: KeyedStateStore[];
 }
 
 /** One run of a job on this thread: makes the subtasks of the plan, opens them with what they restore, runs them, and ends them for certain. */
@@ -158,7 +157,7 @@ export class Attempt implements AttemptGateway {
       for (const operator of stage.operators) {
         const { node, uid } = operator;
         this.#abort.signal.throwIfAborted();
-        const context = this.#context(stage, operator, 0, undefined);
+        const context = this.#context(stage, operator, 0);
         if (node.kind === 'source') await this.#sources.start(node.source, context, restore?.enumerators.get(uid));
         if (node.kind === 'sink') await prepareSink(node.sink, context, this.#surroundings);
       }
@@ -276,56 +275,8 @@ export class Attempt implements AttemptGateway {
     return restoredState(restore.checkpointId, uid, parts, (blob) => restore.read(blob));
   }
 
-  #context(
-    stage: PlannedStage,
-    { uid, node }: PlannedOperator,
-    index: number,
-    owner: Omit<RunningSubtask, 'stage'> | undefined,
-  ): OperatorContext {
-    const { job, attempt, clock, random, metrics, stateBackend } = this.#options;
-    const { parallelism, maxParallelism } = stage;
-    const logger = this.#options.logger.child({ operator: uid, subtask: index });
-    const keyGroups = keyGroupRange(index, parallelism, maxParallelism);
-    const requireOwner = (): Omit<RunningSubtask, 'stage'> => {
-      if (owner === undefined) throw new WeirError('PROTOCOL_VIOLATION', `Operator ${uid} has no subtask yet.`);
-      return owner;
-    };
-    return {
-      job,
-      uid,
-      name: node.name,
-      subtask: index,
-      parallelism,
-      maxParallelism,
-      keyGroups,
-      attempt,
-      clock,
-      random,
-      logger,
-      metrics,
-      signal: this.#abort.signal,
-      get flow() {
-        return requireOwner().subtask.flow;
-      },
-      openKeyedState: async (states: readonly StateDeclaration[]) => {
-        const { stores } = requireOwner();
-        const store = await stateBackend().open({
-          job,
-          operator: uid,
-          subtask: index,
-          keyGroups,
-          maxParallelism,
-          states,
-          clock,
-          logger,
-        });
-        stores.push(store);
-        return store;
-      },
-      runInMailbox: (action) => {
-        requireOwner().subtask.post(action);
-      },
-    };
+  #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {
+    return operatorContext({ ...this.#options, signal: this.#abort.signal }, stage, operator, subtask, owner);
   }
 }
 

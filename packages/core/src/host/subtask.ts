@@ -21,7 +21,9 @@ import { operatorFailure } from '../operator/user-code.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
 import { ChunkSize } from './chunk-size.js';
+import { Completions } from './completions.js';
 import { InputGate, type InputChannel } from './input-gate.js';
+import { Mailbox } from './mailbox.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable, Scheduler } from './scheduler.js';
 import { SnapshotWrites } from './snapshot-writes.js';
@@ -65,7 +67,8 @@ export class Subtask implements Runnable {
   readonly #chunk = new ChunkSize();
   #stage: Stage | undefined;
   #source: SourceOperator<unknown> | undefined;
-  #mailbox: (() => void)[] = [];
+  readonly #mailbox: Mailbox;
+  readonly #completions: Completions;
   /** What must settle before the next step: an asynchronous prepare or finish. */
   #step: Promise<void> | undefined;
   #preparing: CheckpointId | undefined;
@@ -75,9 +78,6 @@ export class Subtask implements Runnable {
   #recordsIn = 0;
   #opened = false;
   #closed = false;
-  #latestCompleted: CheckpointId = 0;
-  /** Settles when what the latest completed checkpoint covers is committed. */
-  #notified: Promise<void> = Promise.resolve();
 
   constructor(options: SubtaskOptions) {
     this.id = options.id;
@@ -85,6 +85,13 @@ export class Subtask implements Runnable {
     const wake = (): void => {
       options.scheduler.wake(this);
     };
+    this.#mailbox = new Mailbox(wake);
+    this.#completions = new Completions(
+      (checkpointId) => this.#stage?.completed(checkpointId) ?? Promise.resolve(),
+      (error) => {
+        this.#fail(error);
+      },
+    );
     this.#router = new Router(options.outputs, options.id.index, wake);
     this.#flow = new StageFlow(
       () => this.#router.hasDemand,
@@ -135,9 +142,7 @@ export class Subtask implements Runnable {
 
   /** Runs `action` between two records. */
   post(action: () => void): void {
-    if (this.#closed) return;
-    this.#mailbox.push(action);
-    this.#options.scheduler.wake(this);
+    this.#mailbox.post(action);
   }
 
   open(
@@ -195,14 +200,14 @@ export class Subtask implements Runnable {
         return;
       }
       this.post(() => {
-        this.#notify(checkpointId).then(resolve, reject);
+        this.#completions.reached(checkpointId).then(resolve, reject);
       });
     });
   }
 
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
     this.post(() => {
-      void this.#notify(latestCompleted);
+      void this.#completions.reached(latestCompleted);
       this.#barriers = this.#barriers.filter((barrier) => barrier.checkpointId !== checkpointId);
       this.#writes.abort(checkpointId);
       this.#gate?.abort(checkpointId);
@@ -214,7 +219,7 @@ export class Subtask implements Runnable {
   /** Nothing of this subtask runs any more when it settles. Call it after the attempt's signal was aborted, unless the job finished. */
   async close(end: OperatorEnd): Promise<void> {
     this.#closed = true;
-    this.#mailbox = [];
+    this.#mailbox.close();
     this.#router.close();
     this.#flow.abandon(this.#options.signal.reason);
     // What is being opened is opened to its end, so that it can be closed.
@@ -222,7 +227,7 @@ export class Subtask implements Runnable {
     await this.#step?.catch(() => undefined);
     await this.#flow.idle();
     await this.#writes.close();
-    await this.#notified.catch(() => undefined);
+    await this.#completions.idle();
     await this.#stage?.close(end);
   }
 
@@ -230,7 +235,7 @@ export class Subtask implements Runnable {
     for (;;) {
       // What is left of a failed attempt must not reach a checkpoint: nothing moves any more.
       if (this.#options.signal.aborted) return false;
-      this.#readMailbox();
+      this.#mailbox.read();
       if (!this.#opened || this.#closed || this.#flow.isWaiting) return false;
       if (this.#flow.isSuspended) {
         // Also during a step: what an operator emits while it prepares must get through before the barrier leaves.
@@ -245,14 +250,6 @@ export class Subtask implements Runnable {
         else if (!this.#advance()) return false;
       }
       if (slice.isOver()) return true;
-    }
-  }
-
-  #readMailbox(): void {
-    while (this.#mailbox.length > 0) {
-      const letters = this.#mailbox;
-      this.#mailbox = [];
-      for (const letter of letters) letter();
     }
   }
 
@@ -341,18 +338,6 @@ export class Subtask implements Runnable {
     );
   }
 
-  /** Settles when what the checkpoint covers is committed, also if it was told of before, by the end of another one. */
-  #notify(checkpointId: CheckpointId): Promise<void> {
-    if (checkpointId > this.#latestCompleted) {
-      this.#latestCompleted = checkpointId;
-      this.#notified = bothOf(this.#notified, this.#stage?.completed(checkpointId));
-      this.#notified.catch((error: unknown) => {
-        this.#fail(error);
-      });
-    }
-    return this.#notified;
-  }
-
   #decline(checkpointId: CheckpointId, reason: AbortReason, error: unknown): void {
     const { attempt, report } = this.#options;
     report({ kind: 'decline', attempt, subtask: this.id, checkpointId, reason, error });
@@ -361,10 +346,4 @@ export class Subtask implements Runnable {
   #fail(error: unknown): void {
     if (!this.#closed) this.#options.onFailed(error);
   }
-}
-
-/** Settles when both have; rejects with the first's error rather than the second's. */
-async function bothOf(first: Promise<void>, second: Promise<void> | undefined): Promise<void> {
-  for (const outcome of await Promise.allSettled([first, second]))
-    if (outcome.status === 'rejected') throw outcome.reason;
 }

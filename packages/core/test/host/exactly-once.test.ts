@@ -7,14 +7,17 @@ import { incidents, runThrough, type Incident } from '../support/crashing-run.js
 import { describeJob, randomJob, type RandomJob } from '../support/random-jobs.js';
 import { TickingClock } from '../support/ticking-clock.js';
 
-async function outputOf(job: RandomJob, story: readonly Incident[], mode?: AlignmentMode): Promise<readonly string[]> {
+async function run(job: RandomJob, story: readonly Incident[], mode?: AlignmentMode): Promise<Outside<string>> {
   const outside = new Outside<string>();
   const clock = new TickingClock(job.tickMs);
   const described = plan((from) => {
     describeJob(job, from, outside, clock);
   }, job.parallelism);
   await runThrough(described, clock, story, mode);
-  return outside.visible.toSorted();
+  return outside;
+}
+async function outputOf(...how: Parameters<typeof run>): Promise<readonly string[]> {
+  return (await run(...how)).visible.toSorted();
 }
 
 describe('a job that crashes at any moments and goes on from its newest checkpoint', () => {
@@ -31,6 +34,16 @@ describe('a job that crashes at any moments and goes on from its newest checkpoi
     async (job, story) => {
       const committed = await outputOf(job, story, 'counting');
       expect(missing(await outputOf(job, []), committed)).toEqual([]);
+    },
+    60_000,
+  );
+
+  property.prop([randomJob, incidents], { numRuns: 20 })(
+    'does the same in the same order whenever it is run again',
+    async (job, story) => {
+      const [one, other] = [await run(job, story), await run(job, story)];
+      expect(other.visible).toEqual(one.visible);
+      expect(other.commits).toEqual(one.commits);
     },
     60_000,
   );

@@ -39,7 +39,7 @@ export class MemoryCapture implements KeyedCapture {
         const isEmpty = state.group(group).length === 0 && !this.#preserved.hasRows(group, index);
         if (!isEmpty) await this.#writeGroup(group, state, index, out, slice);
       }
-      if (slice.isOver()) await this.#nextSlice(slice);
+      if (slice.isOver()) await slice.next();
     }
   }
 
@@ -61,11 +61,11 @@ export class MemoryCapture implements KeyedCapture {
     for (;;) {
       const hold = rows.nextHold();
       if (hold !== undefined) this.#preserved.take(ONE_STEP, hold);
-      else if (rest > 0) rest = this.#visit(state, slots, rest, rows);
+      else if (rest > 0) rest = this.#visit(state, slots, rest);
       else break;
       this.#preserved.assertOpen();
       if (rows.hasFull) await this.#giveAway(rows, state.meta, group, out);
-      if (slice.isOver()) await this.#nextSlice(slice);
+      if (slice.isOver()) await slice.next();
     }
     rows.seal();
     await this.#giveAway(rows, state.meta, group, out);
@@ -73,12 +73,12 @@ export class MemoryCapture implements KeyedCapture {
   }
 
   /** Takes entries below `rest` that are not taken yet. Returns where to go on. */
-  #visit(state: StoredState, slots: readonly Slot[], rest: number, rows: GroupRows): number {
+  #visit(state: StoredState, slots: readonly Slot[], rest: number): number {
     const { version } = this.#preserved;
     const enough = this.#preserved.bytes + STEP_BYTES;
     let at = Math.min(rest, slots.length);
     const stop = Math.max(0, at - STEP_ROWS);
-    while (at > stop && this.#preserved.bytes < enough && !rows.hasHolds) state.preserve(slots[--at]!, version);
+    while (at > stop && this.#preserved.bytes < enough) state.preserve(slots[--at]!, version);
     return at;
   }
 
@@ -89,11 +89,6 @@ export class MemoryCapture implements KeyedCapture {
       this.#preserved.assertOpen();
       rows.written(full);
     }
-  }
-
-  async #nextSlice(slice: Slice): Promise<void> {
-    await slice.next();
-    this.#preserved.assertOpen();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KeyedSection } from '@weir/core/contracts';
+import { keyGroupOf, type KeyedSection } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
 import { NEVER_OVER, developed, openStore, restoredFrom, type OpenStore } from './support/store.js';
 
@@ -96,6 +96,23 @@ describe('writing a capture', () => {
       if (values.get(i) !== i) throw new Error(`key ${String(i)} is ${String(values.get(i))}`);
   });
 
+  test('asks also where there is nothing to write', async () => {
+    const { store } = await openStore();
+    let asked = 0;
+    const isOver = (): boolean => ++asked % 2 === 0;
+    await store.capture({ checkpointId: 1 }).write(NOWHERE, { isOver, next: () => Promise.resolve() });
+    expect(asked).toBeGreaterThanOrEqual(128);
+  });
+
+  test.each([64, 65, 255, 256, 257, 512, 513, 514])('gives a list of %i elements whole', async (length) => {
+    const opened = await openStore();
+    opened.store.setCurrentKey('a');
+    for (let i = 0; i < length; i++) opened.list.add(i);
+    const { store, list } = await restoredFrom(await developed(opened.store.capture({ checkpointId: 1 })));
+    store.setCurrentKey('a');
+    expect([...list.values()]).toEqual([...Array(length).keys()]);
+  });
+
   test('ends when the capture is released meanwhile', async () => {
     const opened = await openStore();
     fill(opened, 1000);
@@ -174,9 +191,24 @@ describe('memory that captures hold', () => {
     expect(opened.store.isPressed()).toBe(false);
   });
 
+  test('is counted beyond the size of a section', async () => {
+    const opened = await openStore({ preservedBytes: 150_000 });
+    const keys = [...Array(2000).keys()].filter((key) => keyGroupOf(key, 128) === 0).slice(0, 5);
+    const update = (text: string): void => {
+      for (const key of keys) {
+        opened.store.setCurrentKey(key);
+        opened.value.update(text);
+      }
+    };
+    update('x'.repeat(40_000));
+    opened.store.capture({ checkpointId: 1 });
+    update('');
+    expect(opened.store.isPressed()).toBe(true);
+  });
+
   test('is none where a capture has failed', async () => {
     const opened = await openStore({ preservedBytes: 1000 });
-    fill(opened, 100);
+    fill(opened, 300);
     opened.store.setCurrentKey('bad');
     opened.value.update(() => undefined);
     const capture = opened.store.capture({ checkpointId: 1 });
@@ -185,7 +217,7 @@ describe('memory that captures hold', () => {
     opened.store.setCurrentKey('bad');
     opened.value.update(1);
     expect(opened.store.isPressed()).toBe(false);
-    fill(opened, 100);
+    fill(opened, 300);
     expect(opened.store.isPressed()).toBe(false);
     await expect(capture.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/VALUE_NOT_SERIALIZABLE/);
   });

@@ -64,9 +64,6 @@ export class GroupRows {
   hold(hold: Hold): void {
     this.#holds.push(hold);
   }
-  get hasHolds(): boolean {
-    return this.#holds.length > 0;
-  }
   /** What is still held, if anything is. */
   nextHold(): Hold | undefined {
     while (this.#holds[0]?.isDone === true) this.#holds.shift();

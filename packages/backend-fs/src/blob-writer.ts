@@ -29,9 +29,13 @@ export interface BlobPlace extends BlobLimits {
   readonly onClosed: (blob: FsBlobWriter) => void;
 }
 
+/** Bytes that wait for the disk before the writer does. */
+const MOST_WAITING = 2 ** 20;
+
 /**
  * Collects bytes in memory and opens a file only when they do not fit (Flink: FsCheckpointStateOutputStream). The file has a name of its own
- * and is found only through the handle, so it is written in place. In memory at any time: one buffer, and the chunk that made it overflow.
+ * and is found only through the handle, so it is written in place. In memory at any time: what is being written, and up to 1 MiB that waits:
+ * a writer that had to wait for the disk after every few kilobytes would take as many turns of the event loop as there are such pieces.
  */
 export class FsBlobWriter implements BlobWriter {
   readonly #place: BlobPlace;
@@ -42,6 +46,10 @@ export class FsBlobWriter implements BlobWriter {
   #checksum = 0;
   /** The file's operations, one after the other; rejected for good after the first failure. */
   #queue: Promise<FileHandle> | undefined;
+  /** The write to the file that is under way. What comes meanwhile goes in one piece with the next. */
+  #writing: Promise<void> | undefined;
+  /** The write that failed. */
+  #failed: Promise<void> | undefined;
   /** While it is open. */
   #file: FileHandle | undefined;
   #isCreated = false;
@@ -54,18 +62,13 @@ export class FsBlobWriter implements BlobWriter {
 
   write(chunk: Uint8Array): void | Promise<void> {
     this.#assertOpen();
+    if (this.#failed !== undefined) return this.#failed;
     this.#length += chunk.length;
     this.#checksum = crc32(chunk, this.#checksum);
-    if (this.#buffer.length + chunk.length <= this.#place.bufferSize) {
-      this.#buffer.bytes(chunk);
-      return;
-    }
-    const buffered = this.#buffer.view();
-    this.#buffer = new ByteWriter(this.#place.bufferSize);
-    return this.#enqueue(async (file) => {
-      if (buffered.length > 0) await file.write(buffered);
-      await file.write(chunk);
-    });
+    this.#buffer.bytes(chunk);
+    if (this.#buffer.length <= this.#place.bufferSize) return;
+    if (this.#writing === undefined) this.#flush();
+    else if (this.#buffer.length >= MOST_WAITING) return this.#writing;
   }
 
   async finish(): Promise<BlobHandle> {
@@ -111,6 +114,20 @@ export class FsBlobWriter implements BlobWriter {
     } catch (cause) {
       throw storageFailed(`Removing state of ${this.#place.owner}`, cause);
     }
+  }
+
+  #flush(): void {
+    const bytes = this.#buffer.view();
+    this.#buffer = new ByteWriter(this.#place.bufferSize);
+    const writing = this.#enqueue((file) => file.write(bytes));
+    this.#writing = writing;
+    const next = (): void => {
+      this.#writing = undefined;
+      if (this.#state === 'open' && this.#buffer.length > this.#place.bufferSize) this.#flush();
+    };
+    writing.then(next, () => {
+      this.#failed = writing;
+    });
   }
 
   #enqueue(operation: (file: FileHandle) => Promise<void>): Promise<void> {

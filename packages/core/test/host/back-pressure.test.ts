@@ -17,6 +17,7 @@ import {
 import { mergeMap, range } from 'rxjs';
 import { AttemptBench, plan } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
+import { deferred } from '../support/deferred.js';
 import { splitSource } from '../support/split-source.js';
 import { TickingClock } from '../support/ticking-clock.js';
 
@@ -133,6 +134,29 @@ describe('a sink that is slower than its source', () => {
     await clock.advance(WRITE_MS);
     await closed;
   });
+});
+
+test('a barrier that no record is in front of passes a stage whose output is full', async () => {
+  const clock = new TickingClock();
+  const written = deferred();
+  // The sink takes one batch and sticks. What is left is more than a channel holds, but all of it is behind the stage in the middle.
+  const records = Array.from({ length: CHANNEL_CAPACITY + 500 }, (_, i) => i);
+  const described = plan((from) => {
+    from(splitSource([records]), { uid: 'in' })
+      .pipe(rebalance(), passOn, rebalance())
+      .to(committingSink(new Outside<number>(), { onWrite: () => written.promise }), { uid: 'out' });
+  });
+  const bench = new AttemptBench(described, { clock });
+  await bench.run();
+  await clock.settle();
+  const checkpoint = await bench.trigger(1);
+  await clock.settle();
+  expect([...checkpoint.acks.keys()].toSorted()).toEqual(['in#0', 'map-1#0']);
+  written.resolve();
+  await clock.settle();
+  expect(checkpoint.isComplete).toBe(true);
+  bench.attempt.fail(new Error('enough'));
+  await bench.attempt.close('failed');
 });
 
 describe('an input that waits for the barrier of another', () => {

@@ -247,6 +247,81 @@ describe('a subtask that fails', () => {
   });
 });
 
+describe('an attempt is not closed', () => {
+  /** Fails the attempt, and says whether it is closed before `settle` and after it. */
+  async function closing(
+    it: { bench: AttemptBench; clock: TickingClock },
+    settle: () => void,
+  ): Promise<readonly boolean[]> {
+    let isClosed = false;
+    it.bench.attempt.fail(new Error('poison'));
+    const closed = it.bench.attempt.close('failed').then(() => {
+      isClosed = true;
+    });
+    await it.clock.settle();
+    const before = isClosed;
+    settle();
+    await closed;
+    return [before, isClosed];
+  }
+
+  test('while an operator is told of a completion', async () => {
+    const told = deferred();
+    const log: string[] = [];
+    const it = await started((from) => {
+      from(splitSource([[1]]))
+        .pipe(custom(() => ({ completed: () => told.promise, close: () => void log.push('closed') })))
+        .to(slowSink<number>([], () => false));
+    });
+    const checkpoint = await it.bench.trigger(1);
+    await it.clock.settle();
+    it.bench.complete(checkpoint).catch(() => undefined);
+    await it.clock.settle();
+    expect(await closing(it, told.resolve)).toEqual([false, true]);
+    expect(log).toEqual(['closed']);
+  });
+
+  test('while a snapshot is written', async () => {
+    const write = deferred();
+    const it = await started(
+      (from) => {
+        from(splitSource([[1, 2, 3]], { polls: endlessAfter(1) })).to(slowSink<number>([], () => false));
+      },
+      { onWrite: () => write.promise },
+    );
+    await it.clock.run(10);
+    const checkpoint = await it.bench.trigger(1);
+    await it.clock.run(10);
+    expect(await closing(it, write.resolve)).toEqual([false, true]);
+    expect(checkpoint.acks.size).toBe(0);
+  });
+
+  test('before a write of its sink has settled, but then at once, although an operator waits for what it emitted', async () => {
+    const log: string[] = [];
+    const it = await started((from) => {
+      from(splitSource([[1, 2, 3]], { polls: endlessAfter(3) }))
+        .pipe(holdingBack('prepare'))
+        .to({
+          grade: 'at-least-once',
+          open: ({ signal }) => ({
+            write: () => {
+              log.push('write');
+              return untilAborted(signal);
+            },
+            flush: () => void log.push('flush'),
+            close: () => void log.push('closed'),
+          }),
+        });
+    });
+    await it.clock.run(10);
+    await it.bench.trigger(1);
+    await it.clock.run(10);
+    it.bench.attempt.fail(new Error('poison'));
+    await it.bench.attempt.close('failed');
+    expect(log).toEqual(['write', 'closed']);
+  });
+});
+
 describe('an attempt that cannot be opened', () => {
   test('fails at once, although another subtask never opens', async () => {
     const clock = new TickingClock();

@@ -43,6 +43,16 @@ describe('the scheduler', () => {
     scheduler.stop();
   });
 
+  test('lets several busy subtasks have their share of one turn of the event loop', async () => {
+    const clock = new TickingClock();
+    const scheduler = new Scheduler(clock);
+    const log: string[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e']) scheduler.wake(worker(log, name));
+    await clock.run(1);
+    expect(log.slice(0, 3)).toEqual(['a', 'b', 'c']);
+    scheduler.stop();
+  });
+
   test('gives the event loop back after a few milliseconds, also to a single subtask that never has enough', async () => {
     const clock = new TickingClock();
     const scheduler = new Scheduler(clock);

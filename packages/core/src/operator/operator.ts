@@ -27,7 +27,7 @@ export interface Operator<in A = never, out B = unknown> {
   open?(): Awaitable<void>;
   /** All input was seen and nothing will follow: emit what is held back. */
   finish?(): Awaitable<void>;
-  /** May still emit; no input comes until it settles, and what it emits precedes the barrier. */
+  /** May still emit; no input comes until it settles, and what it emits precedes the barrier. From then until `capture` it emits nothing. */
   prepare?(checkpointId: CheckpointId): Awaitable<void>;
   /** The state at this moment: synchronous, emits nothing, O(1) in the size of the state. Undefined: nothing to store. */
   capture?(checkpointId: CheckpointId): OperatorCapture | undefined;
@@ -85,7 +85,7 @@ export interface OperatorContext {
   readonly signal: AbortSignal;
   /** Keyed state of the installed backend. The engine restores, captures and closes nothing by itself: hand the store's captures out of `capture`. */
   openKeyedState(states: readonly StateDeclaration[]): Promise<KeyedStateStore>;
-  /** Runs `action` between two records of this subtask. */
+  /** Runs `action` between two records of this subtask, also while it waits for a `prepare` or `finish`. */
   runInMailbox(action: () => void): void;
 }
 

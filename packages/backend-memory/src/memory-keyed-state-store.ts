@@ -44,6 +44,9 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
   setCurrentKey(key: Key): void {
     this.current.set(key);
   }
+  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
+    for (const state of this.#states.values()) state.lookAhead(records, keyOf);
+  }
   handle(name: string): StateHandle {
     return this.#state(name).handle;
   }

@@ -2,9 +2,29 @@
 export { ERROR_CODES, WeirError, isRecoverable, isWeirError, messageOf } from './errors.js';
 export type { ErrorCode, WeirErrorOptions } from './errors.js';
 export { subtaskName } from './element/ids.js';
-export type { AttemptNumber, CheckpointId, JobName, KeyGroup, Lineage, OperatorUid, StageId, SubtaskId } from './element/ids.js';
+export type {
+  AttemptNumber,
+  CheckpointId,
+  JobName,
+  KeyGroup,
+  Lineage,
+  OperatorUid,
+  StageId,
+  SubtaskId,
+} from './element/ids.js';
 export { BATCH_SIZE, END_OF_CHANNEL, END_OF_DATA, barrier, batch, cancelMarker } from './element/element.js';
-export type { Barrier, CancelMarker, ControlElement, EndOfChannel, EndOfData, IdleFlag, RecordBatch, SnapshotKind, StreamElement, Watermark } from './element/element.js';
+export type {
+  Barrier,
+  CancelMarker,
+  ControlElement,
+  EndOfChannel,
+  EndOfData,
+  IdleFlag,
+  RecordBatch,
+  SnapshotKind,
+  StreamElement,
+  Watermark,
+} from './element/element.js';
 export { ByteReader, ByteWriter } from './element/bytes.js';
 export type { Key } from './element/key.js';
 export { assertKey } from './element/assert-key.js';
@@ -12,28 +32,133 @@ export { decodeKey, decodeKeyBlock, encodeKey, encodeKeyBlock, keyBytes } from '
 export { keyIdentity } from './element/key-identity.js';
 export type { KeyIdentity } from './element/key-identity.js';
 export { hashKey } from './element/key-hash.js';
-export { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM, flinkMurmur, keyGroupOf, keyGroupRange, subtaskOfKeyGroup } from './element/key-group.js';
+export {
+  DEFAULT_MAX_PARALLELISM,
+  MAX_MAX_PARALLELISM,
+  flinkMurmur,
+  keyGroupOf,
+  keyGroupRange,
+  subtaskOfKeyGroup,
+} from './element/key-group.js';
 export type { Awaitable } from './contracts/awaitable.js';
-export type { BlobWriter, CheckpointLocation, CheckpointStorage, JobStorage, StorageCapabilities, StorageLock, StorageScope, StoredCheckpoint } from './contracts/checkpoint-storage.js';
+export type {
+  BlobWriter,
+  CheckpointLocation,
+  CheckpointStorage,
+  JobStorage,
+  StorageCapabilities,
+  StorageLock,
+  StorageScope,
+  StoredCheckpoint,
+} from './contracts/checkpoint-storage.js';
 export { nextTurn, sleep } from './contracts/clock.js';
 export type { Clock, Random } from './contracts/clock.js';
-export type { Acknowledgement, AttemptGateway, AttemptStart, CheckpointCoordinator, CheckpointRecord, CheckpointSettings, CheckpointStatistics, CoordinatorContext, CoordinatorFactory, Decline, OperatorDescription, PlanDescription, RestoreFrom, RestorePlan, RetentionPolicy, StageDescription, StartDecision, SubtaskReport } from './contracts/coordinator.js';
+export type {
+  Acknowledgement,
+  AttemptGateway,
+  AttemptStart,
+  CheckpointCoordinator,
+  CheckpointRecord,
+  CheckpointSettings,
+  CheckpointStatistics,
+  CoordinatorContext,
+  CoordinatorFactory,
+  Decline,
+  OperatorDescription,
+  PlanDescription,
+  RestoreFrom,
+  RestorePlan,
+  RetentionPolicy,
+  StageDescription,
+  StartDecision,
+  SubtaskReport,
+} from './contracts/coordinator.js';
 export type { DirectoryEntry, FileHandle, FileStat, FileSystem } from './contracts/file-system.js';
-export type { AbortReason, CheckpointStats, JobEnding, JobEvent, JobEventBody, JobStatus } from './contracts/job-events.js';
+export type {
+  AbortReason,
+  CheckpointStats,
+  JobEnding,
+  JobEvent,
+  JobEventBody,
+  JobStatus,
+} from './contracts/job-events.js';
 export { SILENT } from './contracts/logger.js';
 export type { Logger } from './contracts/logger.js';
 export { NO_METRICS } from './contracts/metrics.js';
 export type { Counter, Histogram, Labels, Metrics } from './contracts/metrics.js';
-export type { CheckpointMetadata, EnumeratorState, OperatorMetadata, RestoredFrom, SubtaskState } from './contracts/metadata.js';
+export type {
+  CheckpointMetadata,
+  EnumeratorState,
+  OperatorMetadata,
+  RestoredFrom,
+  SubtaskState,
+} from './contracts/metadata.js';
 export { defineRole } from './contracts/plugin.js';
 export type { Binder, OptionsSchema, Plugin, PluginFactory, Role, Scope } from './contracts/plugin.js';
 export type { RestartDecision, RestartStrategy } from './contracts/restart-strategy.js';
-export { CheckpointStorageRole, ClockRole, CoordinatorRole, LoggerRole, MetricsRole, RandomRole, RestartStrategyRole, StateBackendRole } from './contracts/roles.js';
+export {
+  CheckpointStorageRole,
+  ClockRole,
+  CoordinatorRole,
+  LoggerRole,
+  MetricsRole,
+  RandomRole,
+  RestartStrategyRole,
+  StateBackendRole,
+} from './contracts/roles.js';
 export type { Serializer, SerializerRef } from './contracts/serializer.js';
-export type { CommitOutcome, Committer, Sink, SinkContext, SinkGrade, SinkWriter, SinkWriterContext } from './contracts/sink.js';
-export type { BlobHandle, Committable, CommittableIdentity, CommittablesHandle, EnumeratorSnapshot, FileBlob, InlineBlob, KeyGroupRange, KeyedStateHandle, OperatorSnapshot, OperatorStateHandle, OperatorStateMode, StateKind, StateMeta, SubtaskSnapshot } from './contracts/snapshot.js';
-export type { ReaderContext, Source, SourceContext, SourceGrade, SourceReader, SourceSplit, SplitEnumerator } from './contracts/source.js';
-export type { CaptureRequest, KeyedCapture, KeyedSection, KeyedStateOutput, KeyedStateStore, ListState, MapState, Slice, StateBackend, StateBackendCapabilities, StateDeclaration, StateEntry, StateHandle, StateScope, ValueState } from './contracts/state-backend.js';
+export type {
+  CommitOutcome,
+  Committer,
+  Sink,
+  SinkContext,
+  SinkGrade,
+  SinkWriter,
+  SinkWriterContext,
+} from './contracts/sink.js';
+export type {
+  BlobHandle,
+  Committable,
+  CommittableIdentity,
+  CommittablesHandle,
+  EnumeratorSnapshot,
+  FileBlob,
+  InlineBlob,
+  KeyGroupRange,
+  KeyedStateHandle,
+  OperatorSnapshot,
+  OperatorStateHandle,
+  OperatorStateMode,
+  StateKind,
+  StateMeta,
+  SubtaskSnapshot,
+} from './contracts/snapshot.js';
+export type {
+  ReaderContext,
+  Source,
+  SourceContext,
+  SourceGrade,
+  SourceReader,
+  SourceSplit,
+  SplitEnumerator,
+} from './contracts/source.js';
+export type {
+  CaptureRequest,
+  KeyedCapture,
+  KeyedSection,
+  KeyedStateOutput,
+  KeyedStateStore,
+  ListState,
+  MapState,
+  Slice,
+  StateBackend,
+  StateBackendCapabilities,
+  StateDeclaration,
+  StateEntry,
+  StateHandle,
+  StateScope,
+  ValueState,
+} from './contracts/state-backend.js';
 export { WEIR_VERSION } from './contracts/version.js';
 export { defaultSerializer } from './state/default-serializer.js';
 export { v8Serializer } from './state/v8-serializer.js';

@@ -92,7 +92,11 @@ export function isWeirError(error: unknown, code?: ErrorCode): error is WeirErro
 /** False as soon as any error in the chain of causes says that a restart cannot help (Flink: ThrowableClassifier, NonRecoverableError). */
 export function isRecoverable(error: unknown): boolean {
   const seen = new Set<unknown>();
-  for (let e: unknown = error; typeof e === 'object' && e !== null && !seen.has(e); e = (e as { cause?: unknown }).cause) {
+  for (
+    let e: unknown = error;
+    typeof e === 'object' && e !== null && !seen.has(e);
+    e = (e as { cause?: unknown }).cause
+  ) {
     seen.add(e);
     if ((e as { recoverable?: unknown }).recoverable === false) return false;
   }

@@ -1,5 +1,6 @@
 import { readRows, writeListRow } from '@weir/core/contracts';
 import type {
+  Key,
   KeyGroup,
   KeyedSection,
   ListState,
@@ -40,6 +41,9 @@ export class StoredLists implements StoredState, RowSource<Slot> {
     this.handle = new ListHandle(this, this.#table, parts);
   }
 
+  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
+    this.#table.lookAhead(records, keyOf);
+  }
   group(group: KeyGroup): readonly Slot[] {
     return this.#table.group(group);
   }

@@ -51,6 +51,9 @@ export class StoredMaps implements StoredState, RowSource<MapItem> {
     this.handle = new MapHandle(this, this.#table, parts);
   }
 
+  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
+    this.#table.lookAhead(records, keyOf);
+  }
   group(group: KeyGroup): readonly Slot[] {
     return this.#table.group(group);
   }

@@ -1,4 +1,5 @@
 import type {
+  Key,
   KeyGroup,
   KeyGroupRange,
   KeyedSection,
@@ -15,6 +16,8 @@ import type { Slot } from './page.js';
 export interface StoredState {
   readonly meta: StateMeta;
   readonly handle: StateHandle;
+  /** See `KeyedStateStore.lookAhead`. */
+  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void;
   /** The entries of a group. Removing one moves the last into its place, so walk them backwards. */
   group(group: KeyGroup): readonly Slot[];
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */

@@ -4,6 +4,9 @@ import { KeyIndex } from './key-index.js';
 import { Page, offsetOf, pageOf } from './page.js';
 import type { Slot } from './page.js';
 
+/** So many entries are in the processor's caches anyway. */
+const FEW = 16_384;
+
 /** What one state holds, by key and by key group. */
 export class Table<V> {
   readonly #first: KeyGroup;
@@ -12,12 +15,24 @@ export class Table<V> {
   private readonly pages: Page<V>[] = [];
   readonly #free: Slot[] = [];
   #end: Slot = 0;
+  private touched = 0;
 
   constructor(range: KeyGroupRange) {
     this.#first = range.first;
     this.#groups = Array.from({ length: range.last - range.first + 1 }, () => []);
   }
 
+  /** Reads what the next look-ups will read, without anything in between: the processor then waits for several of them at once. */
+  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
+    if (this.#end < FEW) return;
+    let touched = 0;
+    for (const record of records) {
+      const slot = this.index.get(keyIdentity(keyOf(record as never)));
+      if (slot !== undefined) touched += this.page(slot).stamps[offsetOf(slot)]!;
+    }
+    // Kept, or the compiler would see that nobody needs it.
+    this.touched = touched;
+  }
   find(key: Key): Slot | undefined {
     return this.index.get(keyIdentity(key));
   }

@@ -1,5 +1,6 @@
 import { readRows, writeValueRow } from '@weir/core/contracts';
 import type {
+  Key,
   KeyGroup,
   KeyedSection,
   Serializer,
@@ -37,6 +38,9 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.handle = new ValueHandle(this, this.#table, parts, declaration.initial);
   }
 
+  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
+    this.#table.lookAhead(records, keyOf);
+  }
   group(group: KeyGroup): readonly Slot[] {
     return this.#table.group(group);
   }

@@ -29,7 +29,8 @@ export interface CheckpointSettings {
 export type RetentionPolicy = 'no-externalized' | 'delete-on-cancellation' | 'retain-on-cancellation';
 
 /** `auto`: the newest completed checkpoint if there is one. `latest`: the same, but none is an error. `none`: start afresh. */
-export type RestoreFrom = 'auto' | 'latest' | 'none' | { readonly path: string } | { readonly checkpointId: CheckpointId };
+export type RestoreFrom =
+  'auto' | 'latest' | 'none' | { readonly path: string } | { readonly checkpointId: CheckpointId };
 
 /** The plan as the coordinator needs it, in topological order; plain data. */
 export interface PlanDescription {
@@ -98,7 +99,12 @@ export interface CheckpointCoordinator {
 export type StartDecision =
   | { readonly kind: 'already-finished'; readonly lineage: Lineage }
   | { readonly kind: 'fresh'; readonly lineage: Lineage; readonly reason: string }
-  | { readonly kind: 'restore'; readonly lineage: Lineage; readonly checkpointId: CheckpointId; readonly pointer: string };
+  | {
+      readonly kind: 'restore';
+      readonly lineage: Lineage;
+      readonly checkpointId: CheckpointId;
+      readonly pointer: string;
+    };
 
 export interface AttemptStart {
   readonly attempt: AttemptNumber;
@@ -174,5 +180,17 @@ export interface CheckpointStatistics {
 }
 export type CheckpointRecord =
   | ({ readonly outcome: 'completed' } & CheckpointStats)
-  | { readonly outcome: 'failed'; readonly checkpointId: CheckpointId | undefined; readonly reason: AbortReason; readonly message: string; readonly at: number }
-  | { readonly outcome: 'in-progress'; readonly checkpointId: CheckpointId; readonly triggeredAt: number; readonly acked: number; readonly expected: number };
+  | {
+      readonly outcome: 'failed';
+      readonly checkpointId: CheckpointId | undefined;
+      readonly reason: AbortReason;
+      readonly message: string;
+      readonly at: number;
+    }
+  | {
+      readonly outcome: 'in-progress';
+      readonly checkpointId: CheckpointId;
+      readonly triggeredAt: number;
+      readonly acked: number;
+      readonly expected: number;
+    };

@@ -55,11 +55,29 @@ export interface CheckpointStats {
 /** What happens to a job, in order. Times are epoch ms. */
 export type JobEvent = { readonly at: number } & (
   | { readonly kind: 'status'; readonly status: JobStatus }
-  | { readonly kind: 'attempt-started'; readonly attempt: AttemptNumber; readonly restoredCheckpoint: CheckpointId | undefined }
+  | {
+      readonly kind: 'attempt-started';
+      readonly attempt: AttemptNumber;
+      readonly restoredCheckpoint: CheckpointId | undefined;
+    }
   | { readonly kind: 'fresh-start'; readonly reason: string }
-  | { readonly kind: 'restored'; readonly checkpointId: CheckpointId; readonly pointer: string; readonly attempt: AttemptNumber }
-  | { readonly kind: 'checkpoint-triggered'; readonly checkpointId: CheckpointId; readonly trigger: 'periodic' | 'manual' | 'final' }
-  | { readonly kind: 'checkpoint-acked'; readonly checkpointId: CheckpointId; readonly subtask: SubtaskId; readonly stateBytes: number }
+  | {
+      readonly kind: 'restored';
+      readonly checkpointId: CheckpointId;
+      readonly pointer: string;
+      readonly attempt: AttemptNumber;
+    }
+  | {
+      readonly kind: 'checkpoint-triggered';
+      readonly checkpointId: CheckpointId;
+      readonly trigger: 'periodic' | 'manual' | 'final';
+    }
+  | {
+      readonly kind: 'checkpoint-acked';
+      readonly checkpointId: CheckpointId;
+      readonly subtask: SubtaskId;
+      readonly stateBytes: number;
+    }
   | ({ readonly kind: 'checkpoint-completed' } & CheckpointStats)
   | {
       readonly kind: 'checkpoint-aborted';

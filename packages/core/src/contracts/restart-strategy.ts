@@ -7,8 +7,11 @@ export interface RestartStrategy<S = unknown> {
   readonly description: string;
   initial(): S;
   /** `now` in ms of a clock that never goes back. The state returned stays bounded however often it fails. */
-  decide(state: S, failure: unknown, context: { readonly now: number; readonly random: Random }): readonly [S, RestartDecision];
+  decide(
+    state: S,
+    failure: unknown,
+    context: { readonly now: number; readonly random: Random },
+  ): readonly [S, RestartDecision];
 }
 export type RestartDecision =
-  | { readonly restart: true; readonly delayMs: number }
-  | { readonly restart: false; readonly reason: string };
+  { readonly restart: true; readonly delayMs: number } | { readonly restart: false; readonly reason: string };

@@ -1,4 +1,12 @@
-import type { AttemptNumber, CheckpointId, JobName, KeyGroup, Lineage, OperatorUid, SubtaskId } from '../element/ids.js';
+import type {
+  AttemptNumber,
+  CheckpointId,
+  JobName,
+  KeyGroup,
+  Lineage,
+  OperatorUid,
+  SubtaskId,
+} from '../element/ids.js';
 import type { SerializerRef } from './serializer.js';
 
 /** Key groups `first` to `last`, both included. */

@@ -18,7 +18,12 @@ export interface SourceSplit {
 }
 
 /** Where records come from. The split type and the position type are plain data that the serializer takes. */
-export interface Source<out T, out G extends SourceGrade = SourceGrade, Split extends SourceSplit = SourceSplit, Position = unknown> {
+export interface Source<
+  out T,
+  out G extends SourceGrade = SourceGrade,
+  Split extends SourceSplit = SourceSplit,
+  Position = unknown,
+> {
   readonly grade: G;
   /** False: the source never ends by itself. */
   readonly bounded: boolean;

@@ -6,7 +6,9 @@ export function mapBatch<A, B>(batch: RecordBatch<A>, project: (value: A) => B):
   const { length } = records;
   const projected = new Array<B>(length);
   for (let i = 0; i < length; i++) projected[i] = project(records[i] as A);
-  return timestamps === undefined ? { kind: 'batch', records: projected } : { kind: 'batch', records: projected, timestamps };
+  return timestamps === undefined
+    ? { kind: 'batch', records: projected }
+    : { kind: 'batch', records: projected, timestamps };
 }
 
 /** The records for which `predicate` holds, with their timestamps; the same batch if it holds for all, undefined if for none. */
@@ -22,5 +24,7 @@ export function filterBatch<A>(batch: RecordBatch<A>, predicate: (value: A) => b
   }
   if (kept.length === 0) return undefined;
   if (kept.length === records.length) return batch;
-  return keptTimestamps === undefined ? { kind: 'batch', records: kept } : { kind: 'batch', records: kept, timestamps: keptTimestamps };
+  return keptTimestamps === undefined
+    ? { kind: 'batch', records: kept }
+    : { kind: 'batch', records: kept, timestamps: keptTimestamps };
 }

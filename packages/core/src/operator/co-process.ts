@@ -5,6 +5,7 @@ import { declarations, type States } from '../state/descriptors.js';
 import { withKey, type KeyedHandler, type OpenClose } from './keyed-handler.js';
 import { keyedLife } from './keyed-process.js';
 import { KeyedState } from './keyed-state.js';
+import { lookAhead } from './look-ahead.js';
 import type { Operator, OperatorContext } from './operator.js';
 import { perRecord } from './per-batch.js';
 
@@ -28,8 +29,14 @@ export function coProcessOperator<T, U, K extends Key, S extends States, O>(
       // The graph connects T to the first input and U to the second.
       const [first, second] = inputs as readonly [Observable<StreamElement<T>>, Observable<StreamElement<U>>];
       return merge(
-        first.pipe(perRecord(context, withKey(context, keyed, definition.firstKeyOf, definition.onFirst))),
-        second.pipe(perRecord(context, withKey(context, keyed, definition.secondKeyOf, definition.onSecond))),
+        first.pipe(
+          lookAhead(context, keyed, definition.firstKeyOf),
+          perRecord(context, withKey(context, keyed, definition.firstKeyOf, definition.onFirst)),
+        ),
+        second.pipe(
+          lookAhead(context, keyed, definition.secondKeyOf),
+          perRecord(context, withKey(context, keyed, definition.secondKeyOf, definition.onSecond)),
+        ),
       );
     },
   };

@@ -2,6 +2,7 @@ import type { Key } from '../element/key.js';
 import { declarations, type States } from '../state/descriptors.js';
 import { withKey, type KeyedHandler, type OpenClose } from './keyed-handler.js';
 import { KeyedState } from './keyed-state.js';
+import { lookAhead } from './look-ahead.js';
 import type { Operator, OperatorContext } from './operator.js';
 import { perRecord } from './per-batch.js';
 
@@ -20,7 +21,10 @@ export function keyedProcessOperator<T, K extends Key, S extends States, O>(
   return {
     ...keyedLife(context, keyed, definition),
     connect: (source) =>
-      source.pipe(perRecord(context, withKey(context, keyed, definition.keyOf, definition.onRecord))),
+      source.pipe(
+        lookAhead(context, keyed, definition.keyOf),
+        perRecord(context, withKey(context, keyed, definition.keyOf, definition.onRecord)),
+      ),
   };
 }
 

@@ -3,10 +3,18 @@ import { isWeirError } from '../errors.js';
 /** True if anything in the chain of causes is a failed input or output (Flink: any IOException in the chain). */
 export function isIoFailure(error: unknown): boolean {
   const seen = new Set<unknown>();
-  for (let e: unknown = error; typeof e === 'object' && e !== null && !seen.has(e); e = (e as { cause?: unknown }).cause) {
+  for (
+    let e: unknown = error;
+    typeof e === 'object' && e !== null && !seen.has(e);
+    e = (e as { cause?: unknown }).cause
+  ) {
     seen.add(e);
     if (isWeirError(e, 'STORAGE_FAILED')) return true;
-    if (typeof (e as { syscall?: unknown }).syscall === 'string' || /^E[A-Z]+$/.test(String((e as { code?: unknown }).code))) return true;
+    if (
+      typeof (e as { syscall?: unknown }).syscall === 'string' ||
+      /^E[A-Z]+$/.test(String((e as { code?: unknown }).code))
+    )
+      return true;
   }
   return false;
 }

@@ -52,7 +52,7 @@ export function encodeKey(key: Key, out: ByteWriter): void {
       // Typed callers cannot get here with anything but a tuple; what a user's keyBy gives may be anything.
       if (!Array.isArray(key)) assertKey(key, 'A keyed operator');
       out.u8(KeyTag.tuple);
-      for (const element of key) encodeKeyBlock(element, out);
+      for (const element of key as readonly Key[]) encodeKeyBlock(element, out);
   }
 }
 

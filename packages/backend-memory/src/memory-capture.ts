@@ -5,7 +5,8 @@ import type { GroupRows } from './capture/group-rows.js';
 import type { Hold } from './capture/hold.js';
 import type { Preserved, RowSource } from './capture/preserved.js';
 import { releasedEarly } from './capture/preserved.js';
-import type { Slot } from './state/page.js';
+import type { GroupPages } from './state/group-pages.js';
+import { offsetOf } from './state/page.js';
 import type { StoredState } from './state/stored-state.js';
 
 /** The slice is asked whether it is over after this many rows or bytes, whichever comes first. */
@@ -55,13 +56,13 @@ export class MemoryCapture implements KeyedCapture {
     slice: Slice,
   ): Promise<void> {
     const rows = this.#preserved.rows(group, index);
-    const slots = state.group(group);
-    // Backwards: a removed entry is replaced by the last one, which was here before or is younger than this capture.
-    let rest = slots.length;
+    const entries = state.group(group);
+    // Backwards, so that the end is in sight although entries come meanwhile: these are younger, wherever they are put.
+    let rest = entries.length;
     for (;;) {
       const hold = rows.nextHold();
       if (hold !== undefined) this.#preserved.take(ONE_STEP, hold);
-      else if (rest > 0) rest = this.#visit(state, slots, rest);
+      else if (rest > 0) rest = this.#visit(state, entries, rest);
       else break;
       this.#preserved.assertOpen();
       if (rows.hasFull) await this.#giveAway(rows, state.meta, group, out);
@@ -73,13 +74,16 @@ export class MemoryCapture implements KeyedCapture {
   }
 
   /** Takes entries below `rest` that are not taken yet. Returns where to go on. */
-  #visit(state: StoredState, slots: readonly Slot[], rest: number): number {
+  #visit(state: StoredState, entries: GroupPages<unknown>, rest: number): number {
     const { version } = this.#preserved;
     const enough = this.#preserved.bytes + STEP_BYTES;
-    let at = Math.min(rest, slots.length);
-    const stop = Math.max(0, at - STEP_ROWS);
-    while (at > stop && this.#preserved.bytes < enough) state.preserve(slots[--at]!, version);
-    return at;
+    const stop = Math.max(0, rest - STEP_ROWS);
+    let place = rest;
+    while (place > stop && this.#preserved.bytes < enough) {
+      const { first, stamps } = entries.pageAt(--place);
+      if (stamps[offsetOf(place)]! < version) state.preserve(first + offsetOf(place), version);
+    }
+    return place;
   }
 
   async #giveAway(rows: GroupRows, state: StateMeta, keyGroup: KeyGroup, out: KeyedStateOutput): Promise<void> {

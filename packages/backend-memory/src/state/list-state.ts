@@ -12,10 +12,12 @@ import type {
 import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
+import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { ListCell } from './list-cell.js';
 import { ListHold } from './list-hold.js';
 import { ListView } from './list-view.js';
+import { offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';
 import { metaOf } from './stored-state.js';
@@ -24,7 +26,7 @@ import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
 
 /** All lists of one list state. */
-export class StoredLists implements StoredState, RowSource<Slot> {
+export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
   readonly meta: StateMeta;
   readonly handle: ListState<unknown>;
   readonly #index: number;
@@ -44,19 +46,22 @@ export class StoredLists implements StoredState, RowSource<Slot> {
   lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
     this.#table.lookAhead(records, keyOf);
   }
-  group(group: KeyGroup): readonly Slot[] {
+  group(group: KeyGroup): GroupPages<ListCell> {
     return this.#table.group(group);
   }
   preserve(slot: Slot, version: number): void {
-    const stamp = this.#table.stamp(slot);
+    const page = this.#table.page(slot);
+    const at = offsetOf(slot);
+    const stamp = page.stamps[at]!;
     if (stamp >= version) return;
     this.#captures.give(this, slot, stamp, version);
-    this.#table.setStamp(slot, version);
+    page.stamps[at] = version;
   }
   append(slot: Slot, preserved: Preserved): void {
-    const key = this.#table.key(slot);
-    const group = this.#table.keyGroup(slot);
-    const cell = this.#table.value(slot);
+    const { group, keys, values } = this.#table.page(slot);
+    const at = offsetOf(slot);
+    const key = keys[at]!;
+    const cell = values[at]!;
     const { length } = cell.values;
     if (length > ENCODED_AT_ONCE) {
       new ListHold(key, group, cell, this.#index, this.#serializer, preserved);

@@ -12,6 +12,7 @@ import type {
 import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
+import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { MapCell, MapItem } from './map-cell.js';
 import { MapHold } from './map-hold.js';
@@ -19,6 +20,7 @@ import type { PreserveItem } from './map-hold.js';
 import { MapView } from './map-view.js';
 import { isMutable } from './mutable.js';
 import { ownKey } from './own-key.js';
+import { offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';
 import { metaOf } from './stored-state.js';
@@ -27,7 +29,7 @@ import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
 
 /** All maps of one map state. An item that is touched is preserved alone, however large its map is. */
-export class StoredMaps implements StoredState, RowSource<MapItem> {
+export class StoredMaps implements StoredState<MapCell>, RowSource<MapItem> {
   readonly meta: StateMeta;
   readonly handle: MapState<Key, unknown>;
   readonly #index: number;
@@ -54,16 +56,18 @@ export class StoredMaps implements StoredState, RowSource<MapItem> {
   lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
     this.#table.lookAhead(records, keyOf);
   }
-  group(group: KeyGroup): readonly Slot[] {
+  group(group: KeyGroup): GroupPages<MapCell> {
     return this.#table.group(group);
   }
   preserve(slot: Slot, version: number): void {
-    const stamp = this.#table.stamp(slot);
+    const page = this.#table.page(slot);
+    const at = offsetOf(slot);
+    const stamp = page.stamps[at]!;
     if (stamp >= version) return;
-    const cell = this.#table.value(slot);
+    const cell = page.values[at]!;
     if (cell.items.size > ENCODED_AT_ONCE) this.#captures.give(this.#holds, cell, stamp, version);
     else for (const item of cell.items.values()) this.preserveItem(item, version);
-    this.#table.setStamp(slot, version);
+    page.stamps[at] = version;
   }
   preserveItem(item: MapItem, version: number): void {
     if (item.stamp >= version) return;

@@ -4,7 +4,8 @@ import type { Key, KeyGroup } from '@weir/core/contracts';
 export type Slot = number;
 
 const PAGE_BITS = 12;
-const OFFSET = (1 << PAGE_BITS) - 1;
+export const PAGE_SIZE: number = 1 << PAGE_BITS;
+const OFFSET = PAGE_SIZE - 1;
 
 export function pageOf(slot: Slot): number {
   return slot >>> PAGE_BITS;
@@ -13,17 +14,25 @@ export function offsetOf(slot: Slot): number {
   return slot & OFFSET;
 }
 
+/** The stamp of a slot without an entry: newer than every capture, so that none takes it. */
+export const FREE = 0x7fffffff;
+
 /**
- * Entries of a table. Each field has an array of its own, which takes less memory, less of the processor's cache and far less garbage
- * collection than an object per entry; and pages, unlike arrays for the whole table, never have to be copied when the table grows.
+ * Entries of one key group. Each field has an array of its own, which takes less memory, less of the processor's cache and far less garbage
+ * collection than an object per entry. What a capture writes one after the other lies one after the other. Pages, unlike arrays for a whole
+ * table, never have to be copied when it grows.
  */
 export class Page<V> {
+  readonly group: KeyGroup;
+  /** Slot of the first entry. */
+  readonly first: Slot;
   readonly keys: Key[] = [];
-  /** The hash of a key is computed once, when its entry is made: the key group is what remains of it. */
-  readonly groups: KeyGroup[] = [];
-  /** Place among the entries of the group. */
-  readonly positions: number[] = [];
   /** The newest capture that holds the entry already or is older than it. Later ones have yet to take it. */
   readonly stamps: number[] = [];
   readonly values: V[] = [];
+
+  constructor(group: KeyGroup, number: number) {
+    this.group = group;
+    this.first = number << PAGE_BITS;
+  }
 }

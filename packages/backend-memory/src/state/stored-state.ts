@@ -10,16 +10,16 @@ import type {
 } from '@weir/core/contracts';
 import type { Captures } from '../capture/captures.js';
 import type { CurrentKey } from './current-key.js';
+import type { GroupPages } from './group-pages.js';
 import type { Slot } from './page.js';
 
 /** One declared state of a store: what captures and restores see of it. */
-export interface StoredState {
+export interface StoredState<V = unknown> {
   readonly meta: StateMeta;
   readonly handle: StateHandle;
   /** See `KeyedStateStore.lookAhead`. */
   lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void;
-  /** The entries of a group. Removing one moves the last into its place, so walk them backwards. */
-  group(group: KeyGroup): readonly Slot[];
+  group(group: KeyGroup): GroupPages<V>;
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */
   preserve(slot: Slot, version: number): void;
   restore(section: KeyedSection): void;

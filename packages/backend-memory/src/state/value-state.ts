@@ -12,8 +12,10 @@ import type {
 import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
+import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { isMutable } from './mutable.js';
+import { offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
@@ -41,18 +43,22 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
     this.#table.lookAhead(records, keyOf);
   }
-  group(group: KeyGroup): readonly Slot[] {
+  group(group: KeyGroup): GroupPages<unknown> {
     return this.#table.group(group);
   }
   preserve(slot: Slot, version: number): void {
-    const stamp = this.#table.stamp(slot);
+    const page = this.#table.page(slot);
+    const at = offsetOf(slot);
+    const stamp = page.stamps[at]!;
     if (stamp >= version) return;
     this.#captures.give(this, slot, stamp, version);
-    this.#table.setStamp(slot, version);
+    page.stamps[at] = version;
   }
   append(slot: Slot, preserved: Preserved): void {
-    const rows = preserved.rows(this.#table.keyGroup(slot), this.#index);
-    writeValueRow(rows.out, this.#table.key(slot), this.#table.value(slot), this.#serializer);
+    const { group, keys, values } = this.#table.page(slot);
+    const at = offsetOf(slot);
+    const rows = preserved.rows(group, this.#index);
+    writeValueRow(rows.out, keys[at]!, values[at], this.#serializer);
     rows.added();
   }
 

@@ -13,9 +13,15 @@ test('a map without entries takes no room', () => {
   maps.handle.set('k', 1);
   maps.handle.set('l', 2);
   maps.handle.delete('k');
-  expect(maps.group(0)).toHaveLength(1);
+  expect([...maps.entries()]).toHaveLength(1);
   maps.handle.delete('l');
-  expect(maps.group(0)).toEqual([]);
+  for (const key of ['b', 'c', 'd']) {
+    current.set(key);
+    maps.handle.set('k', 1);
+    maps.handle.delete('k');
+  }
+  expect(maps.group(0).length, 'places ever taken').toBe(1);
+  current.set('a');
   maps.handle.set('m', 3);
   expect([...maps.handle.entries()]).toEqual([['m', 3]]);
 });

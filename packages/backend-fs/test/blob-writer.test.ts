@@ -87,8 +87,9 @@ describe('a blob', () => {
     const blob = location.createBlob();
     const hold = disk.hold({ op: 'write' });
     let taken = 0;
-    let heldBack: void | Promise<void>;
-    for (; heldBack === undefined; taken += 1000) heldBack = blob.write(new Uint8Array(1000));
+    let heldBack: Promise<void> | undefined;
+    for (; heldBack === undefined; taken += 1000)
+      heldBack = blob.write(new Uint8Array(1000)) as Promise<void> | undefined;
     expect(taken).toBeGreaterThan(2 ** 20);
     expect(taken).toBeLessThan(2 ** 20 + 10_000);
     hold.release();

@@ -30,6 +30,7 @@ test('ME-04: a checkpoint that was given up holds nothing in memory, whoever sti
     lock: undefined,
     ledger: new CheckpointLedger({ lineage: 'l', nextId: 2, completed: [], numRetained: 1 }),
     failures: new FailureCounter(0),
+    unpublished: new Set(),
     statistics: new StatisticsRecorder(clock, context.metrics, context.job),
     cleaner: new Cleaner({ verifyLock: async () => undefined, report: () => undefined, onProgress: () => undefined }),
   });

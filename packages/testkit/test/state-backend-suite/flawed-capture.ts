@@ -14,7 +14,7 @@ import {
   type StateEntry,
   type StateScope,
 } from '@weir/core/contracts';
-import type { Has } from './flawed-state-backend.js';
+import type { Has } from './flaw.js';
 
 /** Remembers entries at the moment of the capture and encodes them when it is written: right only where nothing changes in between. */
 export class FlawedCapture implements KeyedCapture {

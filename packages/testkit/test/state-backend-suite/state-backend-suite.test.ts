@@ -1,6 +1,7 @@
 import { createReferenceStateBackend, runSuite, stateBackendSuite } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
-import { flawedStateBackend, type Flaw } from './flawed-state-backend.js';
+import type { Flaw } from './flaw.js';
+import { flawedStateBackend } from './flawed-state-backend.js';
 
 describe('the reference state backend', () => {
   stateBackendSuite(test, { create: createReferenceStateBackend, histories: 20 });

@@ -39,7 +39,9 @@ export function splitSource<T, G extends SourceGrade = 'replayable'>(
         poll(max) {
           if (isClosed) throw new Error(`the reader of ${id} was polled after it was closed`);
           const { count, isAsync } = polls();
-          const result = next === records.length ? 'end' : records.slice(next, next + Math.min(max, count));
+          // With nothing to give now, it does not know yet that it is at its end.
+          const result =
+            next === records.length && count > 0 ? 'end' : records.slice(next, next + Math.min(max, count));
           if (result !== 'end') next += result.length;
           return isAsync ? Promise.resolve().then(() => result) : result;
         },

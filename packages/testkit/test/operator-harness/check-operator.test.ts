@@ -267,7 +267,9 @@ describe('checkOperator finds an operator that', () => {
         }),
       ),
     );
-    expect(message).toMatch(/^The output of the operator differs item by item: 3 unexpected/);
+    expect(message).toMatch(
+      /^The operator fails all at once: PROTOCOL_VIOLATION: Operator keyedProcess-1 .* after its handler had returned/,
+    );
   });
 
   test('keeps a value of its state beyond the callback', async () => {

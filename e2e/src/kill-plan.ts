@@ -1,17 +1,5 @@
+import type { Random } from '@weir/core/contracts';
 import { PHASES, type Phase, type Target } from './phases.js';
-
-export type Random = () => number;
-
-/** mulberry32: the same numbers for the same seed. */
-export function seeded(seed: number): Random {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export interface Kill {
   readonly target: Target;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { seeded } from './kill-plan.js';
+import { seededRandom } from '@weir/testkit';
 import { killRun, type KillRecord, type RunResult } from './kill-run.js';
 import { PHASES } from './phases.js';
 
@@ -46,7 +46,7 @@ async function killAll(mode: 'exactly-once' | 'at-least-once', count: number, se
       reserved += atMost;
       const number = run++;
       const parallelism = [1, 2, 4][number % 3]!;
-      const result = await killRun({ mode, parallelism }, atMost, seeded(seedOfMode * 1_000_003 + number));
+      const result = await killRun({ mode, parallelism }, atMost, seededRandom(seedOfMode * 1_000_003 + number));
       // A job that finished before it was killed that often gives back what is left.
       reserved -= atMost - result.kills.length;
       all.push(...result.kills);

@@ -1,5 +1,6 @@
 import {
   WeirError,
+  causesOf,
   isWeirError,
   messageOf,
   type AbortReason,
@@ -40,13 +41,7 @@ export const ABORTS: Readonly<Record<AbortReason, AbortKind>> = {
 
 /** The reason for an error while a checkpoint is set up: an I/O error anywhere in the chain of causes wins over `otherwise`. */
 export function reasonOf(error: unknown, otherwise: AbortReason): AbortReason {
-  const seen = new Set<unknown>();
-  for (
-    let e: unknown = error;
-    typeof e === 'object' && e !== null && !seen.has(e);
-    e = (e as { cause?: unknown }).cause
-  ) {
-    seen.add(e);
+  for (const e of causesOf(error)) {
     if (isWeirError(e, 'STORAGE_FAILED')) return 'IO_EXCEPTION';
     // What Node calls a system error: `syscall` is there exactly for those.
     if (typeof (e as { syscall?: unknown }).syscall === 'string') return 'IO_EXCEPTION';

@@ -1,5 +1,5 @@
 // The contracts between weir and its plugins, and the words they are made of.
-export { ERROR_CODES, WeirError, isRecoverable, isWeirError, messageOf } from './errors.js';
+export { ERROR_CODES, WeirError, causesOf, isRecoverable, isWeirError, messageOf } from './errors.js';
 export type { ErrorCode, WeirErrorOptions } from './errors.js';
 export { subtaskName } from './element/ids.js';
 export type {

@@ -89,15 +89,18 @@ export function isWeirError(error: unknown, code?: ErrorCode): error is WeirErro
   );
 }
 
+/** An error and its causes, the outermost first; ends at what is no object, and where a chain leads back into itself. */
+export function* causesOf(error: unknown): Generator<object, void, undefined> {
+  const seen = new Set<object>();
+  for (let e = error; typeof e === 'object' && e !== null && !seen.has(e); e = (e as { cause?: unknown }).cause) {
+    seen.add(e);
+    yield e;
+  }
+}
+
 /** False as soon as any error in the chain of causes says that a restart cannot help (Flink: ThrowableClassifier, NonRecoverableError). */
 export function isRecoverable(error: unknown): boolean {
-  const seen = new Set<unknown>();
-  for (
-    let e: unknown = error;
-    typeof e === 'object' && e !== null && !seen.has(e);
-    e = (e as { cause?: unknown }).cause
-  ) {
-    seen.add(e);
+  for (const e of causesOf(error)) {
     if ((e as { recoverable?: unknown }).recoverable === false) return false;
   }
   return true;

@@ -1,7 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import { filter, map } from 'rxjs';
-import type { RecordBatch, StreamElement } from '../element/element.js';
-import { isWorthSending } from './empty-batch.js';
+import { filterBatch } from '../element/batch-loops.js';
+import type { StreamElement } from '../element/element.js';
 
 /** Keeps the records that satisfy the predicate, with their timestamps, and everything that is not a record. Empty batches are not emitted. */
 export function filterRecords<A, B extends A>(
@@ -16,19 +16,6 @@ export function filterRecords<A>(
   return (source) =>
     source.pipe(
       map((element) => (element.kind === 'batch' ? filterBatch(element, predicate) : element)),
-      filter((element) => isWorthSending(element)),
+      filter((element) => element !== undefined),
     );
-}
-
-function filterBatch<A>(batch: RecordBatch<A>, predicate: (value: A) => boolean): RecordBatch<A> {
-  const { records, timestamps } = batch;
-  const kept: A[] = [];
-  const keptTimestamps: number[] = [];
-  for (let i = 0; i < records.length; i++) {
-    const record = records[i] as A;
-    if (!predicate(record)) continue;
-    kept.push(record);
-    if (timestamps !== undefined) keptTimestamps.push(timestamps[i]!);
-  }
-  return { kind: 'batch', records: kept, timestamps: timestamps === undefined ? undefined : keptTimestamps };
 }

@@ -1,14 +1,8 @@
-import { isWeirError } from '../errors.js';
+import { causesOf, isWeirError } from '../errors.js';
 
 /** True if anything in the chain of causes is a failed input or output (Flink: any IOException in the chain). */
 export function isIoFailure(error: unknown): boolean {
-  const seen = new Set<unknown>();
-  for (
-    let e: unknown = error;
-    typeof e === 'object' && e !== null && !seen.has(e);
-    e = (e as { cause?: unknown }).cause
-  ) {
-    seen.add(e);
+  for (const e of causesOf(error)) {
     if (isWeirError(e, 'STORAGE_FAILED')) return true;
     if (
       typeof (e as { syscall?: unknown }).syscall === 'string' ||

@@ -12,7 +12,7 @@ import type {
 } from '@weir/core/contracts';
 import { Captures } from './capture/captures.js';
 import { MemoryCapture } from './memory-capture.js';
-import { CurrentKey } from './state/current-key.js';
+import { CurrentKey, NOWHERE } from './state/current-key.js';
 import { StoredLists } from './state/list-state.js';
 import { StoredMaps } from './state/map-state.js';
 import type { StoreParts, StoredState } from './state/stored-state.js';
@@ -41,11 +41,11 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     this.#states = new Map(scope.states.map((state, index) => [state.name, createState(state, index, parts)]));
   }
 
-  setCurrentKey(key: Key): void {
-    this.current.set(key);
+  setCurrentKey(key: Key, place: number = NOWHERE): void {
+    this.current.set(key, place);
   }
-  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
-    for (const state of this.#states.values()) state.lookAhead(records, keyOf);
+  lookAhead(keys: readonly Key[]): void {
+    for (const state of this.#states.values()) state.lookAhead(keys);
   }
   handle(name: string): StateHandle {
     return this.#state(name).handle;

@@ -1,10 +1,15 @@
 import { WeirError } from '@weir/core/contracts';
 import type { Key } from '@weir/core/contracts';
 
+/** The place of a key that nobody looked ahead for. */
+export const NOWHERE: number = -1;
+
 /** The key that every handle of a store works on. It stays for one turn; a handle looks it up once per turn. */
 export class CurrentKey {
   readonly operator: string;
   key: Key = '';
+  /** Where it is among those looked ahead for. */
+  place: number = NOWHERE;
   /** 0 before the first key, negative once the store is closed. */
   turn = 0;
 
@@ -12,9 +17,10 @@ export class CurrentKey {
     this.operator = operator;
   }
 
-  set(key: Key): void {
+  set(key: Key, place: number): void {
     this.assertOpen();
     this.key = key;
+    this.place = place;
     this.turn++;
   }
   assertOpen(): void {

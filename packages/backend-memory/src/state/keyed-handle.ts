@@ -58,9 +58,9 @@ export abstract class KeyedHandle<V> {
   }
 
   protected lookUp(): Page<V> | undefined {
-    const { turn, key } = this.current;
+    const { turn, key, place } = this.current;
     if (turn <= 0) throw this.current.violation();
-    const slot = this.table.find(key);
+    const slot = this.table.findAt(key, place);
     this.turn = turn;
     return slot === undefined ? (this.page = undefined) : this.pointAt(slot);
   }

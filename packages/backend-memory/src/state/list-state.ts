@@ -43,8 +43,8 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
     this.handle = new ListHandle(this, this.#table, parts);
   }
 
-  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
-    this.#table.lookAhead(records, keyOf);
+  lookAhead(keys: readonly Key[]): void {
+    this.#table.lookAhead(keys);
   }
   group(group: KeyGroup): GroupPages<ListCell> {
     return this.#table.group(group);

@@ -53,8 +53,8 @@ export class StoredMaps implements StoredState<MapCell>, RowSource<MapItem> {
     this.handle = new MapHandle(this, this.#table, parts);
   }
 
-  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
-    this.#table.lookAhead(records, keyOf);
+  lookAhead(keys: readonly Key[]): void {
+    this.#table.lookAhead(keys);
   }
   group(group: KeyGroup): GroupPages<MapCell> {
     return this.#table.group(group);

@@ -18,7 +18,7 @@ export interface StoredState<V = unknown> {
   readonly meta: StateMeta;
   readonly handle: StateHandle;
   /** See `KeyedStateStore.lookAhead`. */
-  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void;
+  lookAhead(keys: readonly Key[]): void;
   group(group: KeyGroup): GroupPages<V>;
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */
   preserve(slot: Slot, version: number): void;

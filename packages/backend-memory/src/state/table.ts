@@ -7,6 +7,8 @@ import type { Slot } from './page.js';
 
 /** So many entries are in the processor's caches anyway. */
 const FEW = 16_384;
+/** No entry when it was looked for. */
+const ABSENT = -1;
 
 /** What one state holds, by key and by key group. */
 export class Table<V> {
@@ -15,6 +17,11 @@ export class Table<V> {
   private readonly index = new KeyIndex();
   private readonly pages: Page<V>[] = [];
   #size = 0;
+  /** Slots of the keys looked ahead for, by their places; good for as long as no slot may have become another key's. */
+  private ahead = new Int32Array(0);
+  private isAhead = false;
+  /** Look-ups since the last look ahead. */
+  private asked = 0;
   private touched = 0;
 
   constructor(range: KeyGroupRange) {
@@ -22,19 +29,35 @@ export class Table<V> {
     this.#groups = Array.from({ length: range.last - range.first + 1 }, () => new GroupPages<V>());
   }
 
-  /** Reads what the next look-ups will read, without anything in between: the processor then waits for several of them at once. */
-  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
-    if (this.#size < FEW) return;
+  /**
+   * Finds what is asked for next, with nothing in between: the processor then waits for memory for several keys at once. Not worth it for few
+   * entries, nor if most of the keys before were not asked for here.
+   */
+  lookAhead(keys: readonly Key[]): void {
+    const isAskedFor = this.asked * 2 >= keys.length;
+    this.asked = 0;
+    this.isAhead = this.#size >= FEW && isAskedFor;
+    if (!this.isAhead) return;
+    const { length } = keys;
+    if (this.ahead.length < length) this.ahead = new Int32Array(length);
+    const { ahead } = this;
+    for (let place = 0; place < length; place++) ahead[place] = this.find(keys[place]!) ?? ABSENT;
     let touched = 0;
-    for (const record of records) {
-      const slot = this.index.get(keyIdentity(keyOf(record as never)));
-      if (slot !== undefined && this.page(slot).values[offsetOf(slot)] !== undefined) touched++;
+    for (let place = 0; place < length; place++) {
+      const slot = ahead[place]!;
+      if (slot !== ABSENT && this.page(slot).values[offsetOf(slot)] !== undefined) touched++;
     }
     // Kept, or the compiler would see that nobody needs it.
     this.touched = touched;
   }
   find(key: Key): Slot | undefined {
     return this.index.get(keyIdentity(key));
+  }
+  /** As {@link find}, for the key that is at `place` among those looked ahead for. */
+  findAt(key: Key, place: number): Slot | undefined {
+    this.asked++;
+    const slot = this.isAhead && place >= 0 ? this.ahead[place]! : ABSENT;
+    return slot === ABSENT ? this.find(key) : slot;
   }
   page(slot: Slot): Page<V> {
     return this.pages[pageOf(slot)]!;
@@ -74,6 +97,7 @@ export class Table<V> {
     page.keys[at] = 0;
     page.values[at] = 0 as V;
     this.#size--;
+    this.isAhead = false;
     this.group(page.group).free(slot);
   }
 

@@ -40,8 +40,8 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.handle = new ValueHandle(this, this.#table, parts, declaration.initial);
   }
 
-  lookAhead(records: readonly unknown[], keyOf: (record: never) => Key): void {
-    this.#table.lookAhead(records, keyOf);
+  lookAhead(keys: readonly Key[]): void {
+    this.#table.lookAhead(keys);
   }
   group(group: KeyGroup): GroupPages<unknown> {
     return this.#table.group(group);

@@ -62,13 +62,16 @@ export type StateHandle = ValueState<unknown, unknown> | ListState<unknown> | Ma
  * Any number of captures coexist.
  */
 export interface KeyedStateStore {
-  /** Every handle now works on `key`. Costs next to nothing: look things up on first access. */
-  setCurrentKey(key: Key): void;
   /**
-   * A hint: the state of these records is asked for next, in their order. A store whose tables are larger than the processor's caches can look
-   * them up one right after the other, so that the waits for memory overlap. Changes nothing that can be seen.
+   * Every handle now works on `key`. Costs next to nothing: look things up on first access. `place`: where the key is among those that were
+   * handed to {@link lookAhead} last.
    */
-  lookAhead?(records: readonly unknown[], keyOf: (record: never) => Key): void;
+  setCurrentKey(key: Key, place?: number): void;
+  /**
+   * A hint: these keys are set next, in this order. A store whose tables are larger than the processor's caches can look them up one right
+   * after the other, so that the waits for memory overlap, and find by its place what it has found. Changes nothing that can be seen.
+   */
+  lookAhead?(keys: readonly Key[]): void;
   /** The handle of a declared state, the same object for the life of the store. */
   handle(name: string): StateHandle;
   /** The moment of the photograph: synchronous, O(1) in the size of the state. */

@@ -5,6 +5,11 @@ import { isWellFormed } from './well-formed.js';
 /** Tuples may nest this deep; deeper ones are refused, and with them those that contain themselves. */
 export const MAX_KEY_DEPTH = 32;
 
+/** True for the common kinds of key, at next to no cost; a state backend looks at the text of a string when it stores it first. */
+export function isPlainKey(key: unknown): boolean {
+  return typeof key === 'string' || (typeof key === 'number' && !Number.isNaN(key));
+}
+
 /**
  * Makes sure that `key` can be a key. Throws KEY_INVALID, saying what it is, for anything else and for what would not come back
  * equal or could never be found again (NaN). `where` names the operator that keyed by it.

@@ -14,16 +14,21 @@ export function mapBatch<A, B>(batch: RecordBatch<A>, project: (value: A) => B):
 /** The records for which `predicate` holds, with their timestamps; the same batch if it holds for all, undefined if for none. */
 export function filterBatch<A>(batch: RecordBatch<A>, predicate: (value: A) => boolean): RecordBatch<A> | undefined {
   const { records, timestamps } = batch;
-  const kept: A[] = [];
-  const keptTimestamps: number[] | undefined = timestamps === undefined ? undefined : [];
-  for (let i = 0; i < records.length; i++) {
+  const { length } = records;
+  const kept = new Array<A>(length);
+  const keptTimestamps = timestamps === undefined ? undefined : new Array<number>(length);
+  let count = 0;
+  for (let i = 0; i < length; i++) {
     const record = records[i] as A;
     if (!predicate(record)) continue;
-    kept.push(record);
-    keptTimestamps?.push(timestamps?.[i] as number);
+    kept[count] = record;
+    if (keptTimestamps !== undefined) keptTimestamps[count] = timestamps?.[i] as number;
+    count++;
   }
-  if (kept.length === 0) return undefined;
-  if (kept.length === records.length) return batch;
+  if (count === 0) return undefined;
+  if (count === length) return batch;
+  kept.length = count;
+  if (keptTimestamps !== undefined) keptTimestamps.length = count;
   return keptTimestamps === undefined
     ? { kind: 'batch', records: kept }
     : { kind: 'batch', records: kept, timestamps: keptTimestamps };

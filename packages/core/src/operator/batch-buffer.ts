@@ -5,6 +5,7 @@ import { BATCH_SIZE, type StreamElement } from '../element/element.js';
 export class BatchBuffer<T> {
   readonly #target: Subscriber<StreamElement<T>>;
   #records: T[] = [];
+  #count = 0;
   #timestamps: number[] | undefined;
   /** Batches sent so far: when it has changed, the flow may have too. */
   sent = 0;
@@ -15,24 +16,28 @@ export class BatchBuffer<T> {
 
   push(record: T): void {
     if (this.#timestamps !== undefined) this.#timestamps.push(Number.NEGATIVE_INFINITY);
-    if (this.#records.push(record) >= BATCH_SIZE) this.flush();
+    this.#records[this.#count] = record;
+    if (++this.#count >= BATCH_SIZE) this.flush();
   }
 
   pushAt(record: T, timestamp: number | undefined): void {
-    if (timestamp === undefined) {
-      this.push(record);
-      return;
-    }
-    this.#timestamps ??= new Array<number>(this.#records.length).fill(Number.NEGATIVE_INFINITY);
-    this.#timestamps.push(timestamp);
-    if (this.#records.push(record) >= BATCH_SIZE) this.flush();
+    if (timestamp !== undefined) {
+      this.#timestamps ??= new Array<number>(this.#count).fill(Number.NEGATIVE_INFINITY);
+      this.#timestamps.push(timestamp);
+    } else this.#timestamps?.push(Number.NEGATIVE_INFINITY);
+    this.#records[this.#count] = record;
+    if (++this.#count >= BATCH_SIZE) this.flush();
   }
 
   flush(): void {
-    if (this.#records.length === 0) return;
+    const count = this.#count;
+    if (count === 0) return;
     const records = this.#records;
     const timestamps = this.#timestamps;
-    this.#records = [];
+    records.length = count;
+    // Room for as many again: an array that grows by and by is copied several times.
+    this.#records = new Array<T>(count);
+    this.#count = 0;
     this.#timestamps = undefined;
     this.sent++;
     this.#target.next(timestamps === undefined ? { kind: 'batch', records } : { kind: 'batch', records, timestamps });

@@ -1,12 +1,15 @@
+import type { OperatorFunction } from 'rxjs';
 import type { Awaitable } from '../contracts/awaitable.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
+import type { StreamElement } from '../element/element.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import type { Handles, States } from '../state/descriptors.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import type { KeyedState } from './keyed-state.js';
 import type { OperatorContext } from './operator.js';
+import { inLoops, type RecordLoop } from './per-batch.js';
 
 export type Emit<in O> = (value: O) => void;
 /** Handlers are synchronous; plain `void` would accept an async function. */
@@ -36,35 +39,58 @@ export interface OpenClose {
   readonly close?: (() => Awaitable<void>) | undefined;
 }
 
-/** Binds a handler to the state of each record's key, without an allocation per record. */
-export function withKey<T, K extends Key, S extends States, O>(
+/**
+ * Runs a handler for each record, with the state of the record's key and without an allocation of ours. `self` is the `this` of
+ * the handler: what `bind` makes is dearer to call.
+ */
+export function perKeyedRecord<T, K extends Key, S extends States, O>(
+  context: OperatorContext,
+  keyed: KeyedState,
+  keyOf: (record: T) => K,
+  handler: KeyedHandler<T, K, S, O>,
+  self?: unknown,
+): OperatorFunction<StreamElement<T>, StreamElement<O>> {
+  return inLoops(context, (output) => keyedLoop(context, keyed, keyOf, handler, self, output));
+}
+
+function keyedLoop<T, K extends Key, S extends States, O>(
   context: Pick<OperatorContext, 'uid' | 'job' | 'runInMailbox'>,
   keyed: KeyedState,
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
-): (output: BatchBuffer<O>) => (record: T, timestamp: number | undefined) => void {
-  return (output) => {
-    let current: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
-    let eventTime: number | undefined;
-    let isInHandler = false;
-    const emit = (value: O): void => {
-      if (!isInHandler) refuseLate(context);
-      else if (eventTime === undefined) output.push(value);
-      else output.pushAt(value, eventTime);
-    };
-    return (record, timestamp) => {
-      const key = keyOf(record);
-      if (keyed.hasStates) keyed.store.setCurrentKey(key);
-      eventTime = timestamp;
-      // The handles of the backend are exactly those that the descriptors of S declare.
-      current ??= { key, timestamp, state: keyed.handles as unknown as Handles<S> };
-      current.key = key;
-      current.timestamp = timestamp;
-      isInHandler = true;
-      const returned: unknown = handler(record, current, emit);
+  self: unknown,
+  output: BatchBuffer<O>,
+): RecordLoop<T> {
+  let current: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
+  let eventTime: number | undefined;
+  let isInHandler = false;
+  const emit = (value: O): void => {
+    if (!isInHandler) refuseLate(context);
+    else if (eventTime === undefined) output.push(value);
+    else output.pushAt(value, eventTime);
+  };
+  return (batch, from, to) => {
+    const keys = keyed.keysOf(batch, keyOf);
+    const store = keyed.hasStates ? keyed.store : undefined;
+    const { records, timestamps } = batch;
+    const { sent } = output;
+    // The handles of the backend are exactly those that the descriptors of S declare.
+    current ??= { key: keys[from] as K, timestamp: undefined, state: keyed.handles as unknown as Handles<S> };
+    isInHandler = true;
+    try {
+      for (let i = from; i < to; i++) {
+        const key = keys[i] as K;
+        store?.setCurrentKey(key, i);
+        current.key = key;
+        current.timestamp = eventTime = timestamps === undefined ? undefined : timestamps[i];
+        const returned: unknown = handler.call(self, records[i] as T, current, emit);
+        if (returned !== undefined) refusePromise(context, returned);
+        if (output.sent !== sent) return i + 1;
+      }
+    } finally {
       isInHandler = false;
-      if (returned !== undefined) refusePromise(context, returned);
-    };
+    }
+    return to;
   };
 }
 

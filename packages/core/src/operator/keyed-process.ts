@@ -1,14 +1,14 @@
 import type { Key } from '../element/key.js';
 import { declarations, type States } from '../state/descriptors.js';
-import { withKey, type KeyedHandler, type OpenClose } from './keyed-handler.js';
+import { perKeyedRecord, type KeyedHandler, type OpenClose } from './keyed-handler.js';
 import { KeyedState } from './keyed-state.js';
-import { lookAhead } from './look-ahead.js';
 import type { Operator, OperatorContext } from './operator.js';
-import { perRecord } from './per-batch.js';
 
 export interface KeyedProcessDefinition<T, K extends Key, S extends States, O> extends OpenClose {
   readonly state: S;
   readonly keyOf: (record: T) => K;
+  /** The \`this\` of the handler. */
+  readonly self?: unknown;
   readonly onRecord: KeyedHandler<T, K, S, O>;
 }
 
@@ -21,10 +21,7 @@ export function keyedProcessOperator<T, K extends Key, S extends States, O>(
   return {
     ...keyedLife(context, keyed, definition),
     connect: (source) =>
-      source.pipe(
-        lookAhead(context, keyed, definition.keyOf),
-        perRecord(context, withKey(context, keyed, definition.keyOf, definition.onRecord)),
-      ),
+      source.pipe(perKeyedRecord(context, keyed, definition.keyOf, definition.onRecord, definition.self)),
   };
 }
 

@@ -1,5 +1,8 @@
 import type { KeyedStateStore, StateDeclaration, StateHandle } from '../contracts/state-backend.js';
+import { assertKey, isPlainKey } from '../element/assert-key.js';
+import type { RecordBatch } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
+import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 
@@ -9,6 +12,8 @@ export class KeyedState {
   readonly #declarations: readonly StateDeclaration[];
   #restored: RestoredState | undefined;
   #store: KeyedStateStore | undefined;
+  /** The batch that is worked on. With what it was keyed by: it may be the batch of two inputs. */
+  #keyed: { readonly batch: unknown; readonly keyOf: unknown; readonly keys: readonly Key[] } | undefined;
   #handles: Readonly<Record<string, StateHandle>> = {};
 
   constructor(context: OperatorContext, declarations: readonly StateDeclaration[]) {
@@ -31,6 +36,22 @@ export class KeyedState {
   }
   get handles(): Readonly<Record<string, StateHandle>> {
     return this.#handles;
+  }
+
+  /** The keys of a batch, which the store has been told to look ahead for. The same array until it is asked for those of another batch. */
+  keysOf<T, K extends Key>(batch: RecordBatch<T>, keyOf: (record: T) => K): readonly K[] {
+    if (this.#keyed?.batch === batch && this.#keyed.keyOf === keyOf) return this.#keyed.keys as readonly K[];
+    const { records } = batch;
+    const { length } = records;
+    const keys = new Array<K>(length);
+    for (let i = 0; i < length; i++) {
+      const key = keyOf(records[i] as T);
+      if (!isPlainKey(key)) assertKey(key, `Operator ${this.#context.uid}`);
+      keys[i] = key;
+    }
+    this.#keyed = { batch, keyOf, keys };
+    this.#store?.lookAhead?.(keys);
+    return keys;
   }
 
   async open(): Promise<void> {

@@ -37,6 +37,9 @@ export function perBatch<A, B>(
     );
 }
 
+/** Works through the records of a batch from `from` to before `to`; returns where to go on: at `to`, or behind the record that filled a batch. */
+export type RecordLoop<A> = (batch: RecordBatch<A>, from: number, to: number) => number;
+
 /**
  * An RxJS operator over elements that works record by record and may emit any number for each. It stops between two records when the flow
  * closes, and goes on from there when the stage resumes it.
@@ -45,25 +48,40 @@ export function perRecord<A, B>(
   context: OperatorContext,
   start: (output: BatchBuffer<B>) => (record: A, timestamp: number | undefined) => void,
 ): OperatorFunction<StreamElement<A>, StreamElement<B>> {
+  return inLoops(context, (output) => {
+    const onRecord = start(output);
+    return ({ records, timestamps }, from, to) => {
+      const { sent } = output;
+      for (let i = from; i < to; i++) {
+        onRecord(records[i] as A, timestamps === undefined ? undefined : timestamps[i]);
+        if (output.sent !== sent) return i + 1;
+      }
+      return to;
+    };
+  });
+}
+
+/** As {@link perRecord}, for operators that bring the loop over the records themselves: it is short, for each call of it. */
+export function inLoops<A, B>(
+  context: OperatorContext,
+  start: (output: BatchBuffer<B>) => RecordLoop<A>,
+): OperatorFunction<StreamElement<A>, StreamElement<B>> {
   return (source) =>
     new Observable((target) => {
       const output = new BatchBuffer<B>(target);
       const { flow } = context;
       const work = new OneAtATime(flow);
-      const onRecord = start(output);
+      const loop = start(output);
       const run = (batch: RecordBatch<A>, from: number): void => {
-        const { records, timestamps } = batch;
+        const { length } = batch.records;
         try {
-          let sent = output.sent;
-          const last = records.length - 1;
-          for (let i = from; i <= last; i++) {
-            onRecord(records[i] as A, timestamps === undefined ? undefined : timestamps[i]);
-            // The flow closes when a batch was sent, or when time is over: no need to ask for every record.
-            if (output.sent === sent && i % RECORDS_PER_LOOK !== 0) continue;
-            sent = output.sent;
-            if (i < last && !flow.isOpen()) {
+          // The flow closes when a batch was sent, or when time is over: no need to ask for every record.
+          let next = from;
+          while (next < length) {
+            next = loop(batch, next, Math.min(next + RECORDS_PER_LOOK, length));
+            if (next < length && !flow.isOpen()) {
               work.suspend(() => {
-                run(batch, i + 1);
+                run(batch, next);
               });
               return;
             }

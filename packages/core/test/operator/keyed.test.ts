@@ -192,6 +192,22 @@ test('two inputs share the state of a key', async () => {
   expect(records).toEqual(['a costs 3', 'b costs undefined']);
 });
 
+test('two inputs that get the very same batch key it each in its own way', async () => {
+  const operator = coProcessOperator(stateful(), {
+    firstKeyOf: (n: number) => n,
+    secondKeyOf: (n: number) => -n,
+    state: {},
+    onFirst: (n, { key }, emit: (text: string) => void) => {
+      emit(`first ${String(n)}: ${String(key)}`);
+    },
+    onSecond: (n, { key }, emit: (text: string) => void) => {
+      emit(`second ${String(n)}: ${String(key)}`);
+    },
+  });
+  const shared = batch([7]);
+  expect((await run(operator, [shared], [shared])).records).toEqual(['first 7: 7', 'second 7: -7']);
+});
+
 function failing(): never {
   throw new Error('boom');
 }

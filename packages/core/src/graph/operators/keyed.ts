@@ -1,6 +1,6 @@
 import type { Serializer } from '../../contracts/serializer.js';
 import type { SourceGrade } from '../../contracts/source.js';
-import { assertKey } from '../../element/assert-key.js';
+import { assertKey, isPlainKey } from '../../element/assert-key.js';
 import type { Key } from '../../element/key.js';
 import { WeirError } from '../../errors.js';
 import { coProcessOperator } from '../../operator/co-process.js';
@@ -26,14 +26,13 @@ export function keyBy<T, const K extends Key>(
 ): <G extends SourceGrade>(s: Stream<T, G>) => KeyedStream<T, K, G> {
   return <G extends SourceGrade>(s: Stream<T, G>) => {
     const place = `keyBy behind ${s['~node'].edges.map(({ from }) => nameInGraph(from)).join(', ')}`;
-    const keyOf = (value: T): K => {
+    const checked = (value: T): K => {
       const chosen = key(value);
-      // For every record, so the common kinds pass at once; a state backend looks at the text of a string when it stores it first.
-      if (typeof chosen === 'string' || (typeof chosen === 'number' && !Number.isNaN(chosen))) return chosen;
-      assertKey(chosen, place);
+      if (!isPlainKey(chosen)) assertKey(chosen, place);
       return chosen;
     };
-    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf }, keyOf);
+    // Keyed operators look at the keys by themselves: they also run where nothing is exchanged.
+    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked }, key);
   };
 }
 
@@ -61,7 +60,9 @@ export function keyedProcess<
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
             state: spec.state ?? ({} as S),
-            onRecord: spec.onRecord.bind(spec),
+            self: spec,
+            // eslint-disable-next-line @typescript-eslint/unbound-method -- called with `self`
+            onRecord: spec.onRecord,
             open: spec.open?.bind(spec),
             close: spec.close?.bind(spec),
           }),
@@ -102,8 +103,11 @@ export function coProcess<
             firstKeyOf,
             secondKeyOf,
             state: spec.state ?? ({} as S),
-            onFirst: spec.onFirst.bind(spec),
-            onSecond: spec.onSecond.bind(spec),
+            self: spec,
+            /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
+            onFirst: spec.onFirst,
+            onSecond: spec.onSecond,
+            /* eslint-enable @typescript-eslint/unbound-method */
             open: spec.open?.bind(spec),
             close: spec.close?.bind(spec),
           }),

@@ -74,8 +74,8 @@ function statesByOperator(acks: readonly Acknowledgement[]): ReadonlyMap<Operato
   return states;
 }
 
-function subtaskState(index: number, { keyed, operator, committables }: OperatorSnapshot): SubtaskState {
-  return { index, keyed, operator, committables };
+function subtaskState(index: number, { keyed, operator, committables, channels = [] }: OperatorSnapshot): SubtaskState {
+  return { index, keyed, operator, committables, channels };
 }
 
 function enumeratorState(

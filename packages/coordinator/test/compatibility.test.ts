@@ -86,7 +86,7 @@ describe('a checkpoint that does not fit is refused, naming the operator:', () =
     [
       'an operator that forgot its state',
       { ...planOf(), stages: [source, { ...sink, operators: [{ uid: 'out', name: 'out', isStateful: false }] }] },
-      withOperator('out', { subtasks: [{ index: 0, keyed: [], operator: [], committables: undefined }] }),
+      withOperator('out', { subtasks: [{ index: 0, keyed: [], operator: [], committables: undefined, channels: [] }] }),
       /operator out has state in it and no longer keeps any/,
     ],
   ])('%s', (_title, plan, metadata, message) => {

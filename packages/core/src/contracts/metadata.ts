@@ -1,7 +1,7 @@
 import type { SnapshotKind } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid } from '../element/ids.js';
 import type { SerializerRef } from './serializer.js';
-import type { CommittablesHandle, KeyedStateHandle, OperatorStateHandle } from './snapshot.js';
+import type { ChannelStateHandle, CommittablesHandle, KeyedStateHandle, OperatorStateHandle } from './snapshot.js';
 
 /** What `_metadata` says: once it is durable, the checkpoint is complete. Written by `encodeMetadata`, read by `decodeMetadata`. */
 export interface CheckpointMetadata {
@@ -55,4 +55,5 @@ export interface SubtaskState {
   readonly keyed: readonly KeyedStateHandle[];
   readonly operator: readonly OperatorStateHandle[];
   readonly committables: CommittablesHandle | undefined;
+  readonly channels: readonly ChannelStateHandle[];
 }

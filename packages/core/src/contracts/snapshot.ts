@@ -83,12 +83,38 @@ export interface CommittablesHandle {
   readonly blob: BlobHandle;
 }
 
+/** An edge of the graph, whatever the parallelism: the `output`-th edge out of the producer, and the input of the consumer it leads to. */
+export interface EdgeName {
+  readonly producer: OperatorUid;
+  readonly output: number;
+  readonly consumer: OperatorUid;
+  readonly input: number;
+}
+/**
+ * Records that were between two subtasks when a barrier overtook them, or that went round a loop behind it. `input`: they waited at the consumer;
+ * `output`: at the producer; `loop`: they came over a feedback edge between the loop head's capture and the return of the barrier. The head
+ * operator of a stage has what is `input` and `loop`, the tail operator what is `output`.
+ */
+export interface ChannelStateHandle {
+  readonly kind: 'input' | 'output' | 'loop';
+  readonly edge: EdgeName;
+  /** Subtasks of the attempt that captured it. */
+  readonly fromSubtask: number;
+  readonly toSubtask: number;
+  readonly serializer: SerializerRef;
+  /** Event times follow the records. */
+  readonly timed: boolean;
+  readonly count: number;
+  readonly blob: BlobHandle;
+}
+
 /** One operator's part of one subtask's snapshot. */
 export interface OperatorSnapshot {
   readonly uid: OperatorUid;
   readonly keyed: readonly KeyedStateHandle[];
   readonly operator: readonly OperatorStateHandle[];
   readonly committables?: CommittablesHandle | undefined;
+  readonly channels?: readonly ChannelStateHandle[] | undefined;
 }
 /** One subtask's part of a checkpoint. Survives structuredClone. Operators without state are left out. */
 export interface SubtaskSnapshot {

@@ -1,6 +1,7 @@
 import type { SerializerRef } from '../contracts/serializer.js';
 import type {
   BlobHandle,
+  ChannelStateHandle,
   CommittablesHandle,
   KeyedStateHandle,
   OperatorStateHandle,
@@ -13,6 +14,8 @@ import type { ByteReader, ByteWriter } from '../element/bytes.js';
 
 const STATE_KINDS: readonly StateKind[] = ['value', 'list', 'map'];
 const MODES: readonly OperatorStateMode[] = ['list', 'union', 'broadcast'];
+const CHANNEL_KINDS: readonly ChannelStateHandle['kind'][] = ['input', 'output', 'loop'];
+const BOOLEANS: readonly boolean[] = [false, true];
 const INLINE = 0;
 const FILE = 1;
 const CANONICAL = 0;
@@ -79,6 +82,33 @@ export function readCommittablesHandle(from: ByteReader): CommittablesHandle {
   return {
     serializer: readSerializerRef(from),
     newest: from.varint(),
+    count: from.varint(),
+    blob: readBlobHandle(from),
+  };
+}
+
+export function writeChannelHandle(out: ByteWriter, handle: ChannelStateHandle): void {
+  writeWord(out, CHANNEL_KINDS, handle.kind);
+  out.text(handle.edge.producer);
+  out.varint(handle.edge.output);
+  out.text(handle.edge.consumer);
+  out.varint(handle.edge.input);
+  out.varint(handle.fromSubtask);
+  out.varint(handle.toSubtask);
+  writeSerializerRef(out, handle.serializer);
+  writeWord(out, BOOLEANS, handle.timed);
+  out.varint(handle.count);
+  writeBlobHandle(out, handle.blob);
+}
+
+export function readChannelHandle(from: ByteReader): ChannelStateHandle {
+  return {
+    kind: readWord(from, CHANNEL_KINDS),
+    edge: { producer: from.text(), output: from.varint(), consumer: from.text(), input: from.varint() },
+    fromSubtask: from.varint(),
+    toSubtask: from.varint(),
+    serializer: readSerializerRef(from),
+    timed: readWord(from, BOOLEANS),
     count: from.varint(),
     blob: readBlobHandle(from),
   };

@@ -2,6 +2,7 @@ import type { CheckpointMetadata, OperatorMetadata, SubtaskState } from '../cont
 import type { ByteReader, ByteWriter } from '../element/bytes.js';
 import type { SnapshotKind } from '../element/element.js';
 import {
+  readChannelHandle,
   readCommittablesHandle,
   readKeyedHandle,
   readList,
@@ -9,6 +10,7 @@ import {
   readOptional,
   readSerializerRef,
   readWord,
+  writeChannelHandle,
   writeCommittablesHandle,
   writeKeyedHandle,
   writeList,
@@ -90,6 +92,7 @@ function writeSubtask(out: ByteWriter, subtask: SubtaskState): void {
   writeList(out, subtask.keyed, (handle) => writeKeyedHandle(out, handle));
   writeList(out, subtask.operator, (handle) => writeOperatorHandle(out, handle));
   writeOptional(out, subtask.committables, (handle) => writeCommittablesHandle(out, handle));
+  writeList(out, subtask.channels, (handle) => writeChannelHandle(out, handle));
 }
 
 function readSubtask(from: ByteReader): SubtaskState {
@@ -98,5 +101,6 @@ function readSubtask(from: ByteReader): SubtaskState {
     keyed: readList(from, () => readKeyedHandle(from)),
     operator: readList(from, () => readOperatorHandle(from)),
     committables: readOptional(from, () => readCommittablesHandle(from)),
+    channels: readList(from, () => readChannelHandle(from)),
   };
 }

@@ -3,7 +3,12 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CheckpointMetadata, OperatorMetadata, SubtaskState } from '../../src/contracts/metadata.js';
-import type { BlobHandle, KeyedStateHandle, OperatorStateHandle } from '../../src/contracts/snapshot.js';
+import type {
+  BlobHandle,
+  ChannelStateHandle,
+  KeyedStateHandle,
+  OperatorStateHandle,
+} from '../../src/contracts/snapshot.js';
 import { ByteWriter } from '../../src/element/bytes.js';
 import { decodeMetadata, encodeMetadata } from '../../src/snapshot/metadata.js';
 import { expectAllDamageIsNoticed } from './damage.js';
@@ -42,12 +47,26 @@ const operatorState: fc.Arbitrary<OperatorStateHandle> = fc.record(
   { name: text, mode: fc.constantFrom('list', 'union', 'broadcast'), serializer, count, blob },
   plain,
 );
+const channelState: fc.Arbitrary<ChannelStateHandle> = fc.record(
+  {
+    kind: fc.constantFrom('input', 'output', 'loop'),
+    edge: fc.record({ producer: text, output: fc.nat(), consumer: text, input: fc.nat() }, plain),
+    fromSubtask: fc.nat(),
+    toSubtask: fc.nat(),
+    serializer,
+    timed: fc.boolean(),
+    count,
+    blob,
+  },
+  plain,
+);
 const subtask: fc.Arbitrary<SubtaskState> = fc.record(
   {
     index: fc.nat(),
     keyed: fc.array(keyed, { maxLength: 2 }),
     operator: fc.array(operatorState, { maxLength: 2 }),
     committables: fc.option(fc.record({ serializer, newest: count, count, blob }, plain), { nil: undefined }),
+    channels: fc.array(channelState, { maxLength: 2 }),
   },
   plain,
 );
@@ -128,6 +147,7 @@ const SAMPLE: CheckpointMetadata = {
             },
           ],
           committables: undefined,
+          channels: [],
         },
       ],
     },
@@ -169,6 +189,28 @@ const SAMPLE: CheckpointMetadata = {
             count: 2,
             blob: { kind: 'inline', bytes: Uint8Array.of(1, 2, 3) },
           },
+          channels: [
+            {
+              kind: 'input',
+              edge: { producer: 'flights', output: 1, consumer: 'delay-by-origin', input: 0 },
+              fromSubtask: 1,
+              toSubtask: 0,
+              serializer: { id: 'msgpack', version: 1 },
+              timed: true,
+              count: 12,
+              blob: { kind: 'blob', path: 'c', length: 99, algorithm: 'crc32', checksum: 7 },
+            },
+            {
+              kind: 'loop',
+              edge: { producer: 'delay-by-origin', output: 0, consumer: 'delay-by-origin', input: 2 },
+              fromSubtask: 0,
+              toSubtask: 0,
+              serializer: { id: 'v8', version: 1 },
+              timed: false,
+              count: 300,
+              blob: { kind: 'inline', bytes: Uint8Array.of(4, 5) },
+            },
+          ],
         },
       ],
     },

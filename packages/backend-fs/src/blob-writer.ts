@@ -42,6 +42,8 @@ export class FsBlobWriter implements BlobWriter {
   readonly #path: string;
   #state: 'open' | 'finishing' | 'finished' | 'aborted' = 'open';
   #buffer = new ByteWriter();
+  /** What was written last: the two take turns. */
+  #spare: ByteWriter | undefined;
   #length = 0;
   #checksum = 0;
   /** The file's operations, one after the other; rejected for good after the first failure. */
@@ -117,12 +119,15 @@ export class FsBlobWriter implements BlobWriter {
   }
 
   #flush(): void {
-    const bytes = this.#buffer.view();
-    this.#buffer = new ByteWriter(this.#place.bufferSize);
-    const writing = this.#enqueue((file) => file.write(bytes));
+    const full = this.#buffer;
+    this.#buffer = this.#spare ?? new ByteWriter(this.#place.bufferSize);
+    this.#spare = undefined;
+    const writing = this.#enqueue((file) => file.write(full.view()));
     this.#writing = writing;
     const next = (): void => {
       this.#writing = undefined;
+      full.reset();
+      this.#spare = full;
       if (this.#state === 'open' && this.#buffer.length > this.#place.bufferSize) this.#flush();
     };
     writing.then(next, () => {

@@ -32,7 +32,6 @@ export class Captures {
     preserved.end(reason);
     this.#active = this.#active.filter((p) => p !== preserved);
     this.newest = this.#active.at(-1)?.version ?? NO_CAPTURE;
-    if (this.#active.length === 0) this.#pool.clear();
   }
   endAll(reason: Error): void {
     for (const preserved of this.#active) this.end(preserved, reason);

@@ -3,7 +3,7 @@ import type { Hold } from './hold.js';
 import type { WriterPool } from './writer-pool.js';
 
 /** A section is closed when it has grown to this size, so that what lies between state and storage stays small. */
-export const SECTION_BYTES: number = 64 * 1024;
+export const SECTION_BYTES: number = 16 * 1024;
 
 /** Bytes that a capture keeps in memory. */
 export interface Tally {

@@ -3,7 +3,7 @@ import type { Key, KeyGroup } from '@weir/core/contracts';
 import type { CurrentKey } from './current-key.js';
 import { ownKey } from './own-key.js';
 import { offsetOf } from './page.js';
-import type { Page, Slot } from './page.js';
+import type { Slot } from './page.js';
 import type { StoreParts } from './stored-state.js';
 import type { Table } from './table.js';
 
@@ -18,7 +18,7 @@ export abstract class KeyedHandle<V> {
   private readonly parts: StoreParts;
   protected readonly current: CurrentKey;
   protected turn = -1;
-  protected page: Page<V> | undefined;
+  protected column: V[] | undefined;
   /** Where the entry is, once it is found: its number in the table, and its place in the page. */
   protected slot: Slot = 0;
   protected offset = 0;
@@ -29,9 +29,9 @@ export abstract class KeyedHandle<V> {
     this.current = parts.current;
   }
 
-  /** The page that holds the entry at `offset`; undefined while the current key has none. */
-  protected find(): Page<V> | undefined {
-    return this.turn === this.current.turn ? this.page : this.lookUp();
+  /** The values of the page that holds the entry at `offset`; undefined while the current key has none. */
+  protected find(): V[] | undefined {
+    return this.turn === this.current.turn ? this.column : this.lookUp();
   }
 
   /** Makes the entry of the current key, which has none. It is younger than every capture. */
@@ -54,20 +54,20 @@ export abstract class KeyedHandle<V> {
   /** Removes the entry of the current key, which has one. */
   protected remove(): void {
     this.table.remove(this.slot);
-    this.page = undefined;
+    this.column = undefined;
   }
 
-  protected lookUp(): Page<V> | undefined {
+  protected lookUp(): V[] | undefined {
     const { turn, key, place } = this.current;
     if (turn <= 0) throw this.current.violation();
     const slot = this.table.findAt(key, place);
     this.turn = turn;
-    return slot === undefined ? (this.page = undefined) : this.pointAt(slot);
+    return slot === undefined ? (this.column = undefined) : this.pointAt(slot);
   }
 
-  private pointAt(slot: Slot): Page<V> {
+  private pointAt(slot: Slot): V[] {
     this.slot = slot;
     this.offset = offsetOf(slot);
-    return (this.page = this.table.page(slot));
+    return (this.column = this.table.valuesAround(slot));
   }
 }

@@ -129,7 +129,7 @@ class ListHandle extends KeyedHandle<ListCell> implements ListState<unknown> {
   }
 
   private cell(): ListCell | undefined {
-    return this.find()?.values[this.offset];
+    return this.find()?.[this.offset];
   }
   private preserve(): void {
     if (this.captures.newest !== NO_CAPTURE) this.stored.preserve(this.slot, this.captures.newest);

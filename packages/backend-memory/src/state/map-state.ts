@@ -151,7 +151,7 @@ class MapHandle extends KeyedHandle<MapCell> implements MapState<Key, unknown> {
   }
 
   private cell(): MapCell | undefined {
-    return this.find()?.values[this.offset];
+    return this.find()?.[this.offset];
   }
   private read(item: MapItem): unknown {
     if (isMutable(item.value)) this.preserve(item);

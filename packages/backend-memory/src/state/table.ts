@@ -16,6 +16,8 @@ export class Table<V> {
   readonly #groups: GroupPages<V>[];
   private readonly index = new KeyIndex();
   private readonly pages: Page<V>[] = [];
+  /** Of each page, one step nearer: what is read for every record. */
+  private readonly valuesOfPages: V[][] = [];
   #size = 0;
   /** Slots of the keys looked ahead for, by their places; good for as long as no slot may have become another key's. */
   private ahead = new Int32Array(0);
@@ -45,7 +47,7 @@ export class Table<V> {
     let touched = 0;
     for (let place = 0; place < length; place++) {
       const slot = ahead[place]!;
-      if (slot !== ABSENT && this.page(slot).values[offsetOf(slot)] !== undefined) touched++;
+      if (slot !== ABSENT && this.valuesAround(slot)[offsetOf(slot)] !== undefined) touched++;
     }
     // Kept, or the compiler would see that nobody needs it.
     this.touched = touched;
@@ -61,6 +63,10 @@ export class Table<V> {
   }
   page(slot: Slot): Page<V> {
     return this.pages[pageOf(slot)]!;
+  }
+  /** The values of the entry's page; it is the one at `offsetOf(slot)`. */
+  valuesAround(slot: Slot): V[] {
+    return this.valuesOfPages[pageOf(slot)]!;
   }
   group(group: KeyGroup): GroupPages<V> {
     return this.#groups[group - this.#first]!;
@@ -110,6 +116,7 @@ export class Table<V> {
   #newPage(group: KeyGroup): Page<V> {
     const page = new Page<V>(group, this.pages.length);
     this.pages.push(page);
+    this.valuesOfPages.push(page.values);
     return page;
   }
 }

@@ -92,21 +92,21 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
   }
 
   value(): unknown {
-    const page = this.turn === this.current.turn ? this.page : this.lookUp();
-    if (page === undefined) return this.initial?.();
-    const value = page.values[this.offset];
+    const column = this.turn === this.current.turn ? this.column : this.lookUp();
+    if (column === undefined) return this.initial?.();
+    const value = column[this.offset];
     // Who reads an object may change it without a word.
     if (this.captures.newest !== NO_CAPTURE && isMutable(value)) this.preserve();
     return value;
   }
   update(value: unknown): void {
-    const page = this.turn === this.current.turn ? this.page : this.lookUp();
-    if (page === undefined) {
+    const column = this.turn === this.current.turn ? this.column : this.lookUp();
+    if (column === undefined) {
       this.createWith(value);
       return;
     }
     if (this.captures.newest !== NO_CAPTURE) this.preserve();
-    page.values[this.offset] = value;
+    column[this.offset] = value;
   }
   clear(): void {
     if (this.find() === undefined) return;

@@ -10,6 +10,11 @@ export class ByteWriter {
     this.#view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset, this.#buffer.byteLength);
   }
 
+  /** Bytes that fit before it grows. */
+  get capacity(): number {
+    return this.#buffer.length;
+  }
+
   #reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.#buffer.length) return;

@@ -76,13 +76,14 @@ function keyedLoop<T, K extends Key, S extends States, O>(
     const { sent } = output;
     // The handles of the backend are exactly those that the descriptors of S declare.
     current ??= { key: keys[from] as K, timestamp: undefined, state: keyed.handles as unknown as Handles<S> };
+    current.timestamp = eventTime = undefined;
     isInHandler = true;
     try {
       for (let i = from; i < to; i++) {
         const key = keys[i] as K;
         store?.setCurrentKey(key, i);
         current.key = key;
-        current.timestamp = eventTime = timestamps === undefined ? undefined : timestamps[i];
+        if (timestamps !== undefined) current.timestamp = eventTime = timestamps[i];
         const returned: unknown = handler.call(self, records[i] as T, current, emit);
         if (returned !== undefined) refusePromise(context, returned);
         if (output.sent !== sent) return i + 1;

@@ -15,11 +15,13 @@ export async function steady(report: Report): Promise<void> {
   const extraMemory: number[] = [];
   const windows: SteadyResult[] = [];
   const delays: { readonly with: number; readonly without: number }[] = [];
+  const peaks: { readonly with: number; readonly without: number }[] = [];
   for (let pair = 0; pair < PAIRS; pair++) {
     const without = await measure(false);
     const with_ = await measure(true);
     windows.push(with_);
     delays.push({ with: round(with_.longestDelayMs), without: round(without.longestDelayMs) });
+    peaks.push({ with: mebibytes(with_.peakRssBytes), without: mebibytes(without.peakRssBytes) });
     stalls.push(with_.longestDelayMs - without.longestDelayMs);
     extraMemory.push((with_.peakRssBytes - without.peakRssBytes) / with_.snapshotBytes);
   }
@@ -35,8 +37,12 @@ export async function steady(report: Report): Promise<void> {
   );
   report.add(
     'snapshot_extra_memory_1m',
-    figure(extraMemory, { unit: 'of the snapshot', bar: { atMost: 0.5 }, details }),
+    figure(extraMemory, { unit: 'of the snapshot', bar: { atMost: 0.5 }, details: { ...details, peak_rss_mib: peaks } }),
   );
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
 }
 
 function measure(checkpoints: boolean): Promise<SteadyResult> {

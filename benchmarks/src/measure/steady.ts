@@ -37,7 +37,11 @@ export async function steady(report: Report): Promise<void> {
   );
   report.add(
     'snapshot_extra_memory_1m',
-    figure(extraMemory, { unit: 'of the snapshot', bar: { atMost: 0.5 }, details: { ...details, peak_rss_mib: peaks } }),
+    figure(extraMemory, {
+      unit: 'of the snapshot',
+      bar: { atMost: 0.5 },
+      details: { ...details, peak_rss_mib: peaks },
+    }),
   );
 }
 

@@ -84,6 +84,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   'packages/core.ts': { then: prints('to 1, be 1, or 1, not 1, to 2, be 2') },
   'restart-strategies/environment.ts': {},
   'restart-strategies/job.ts': {},
+  'savepoints/upgrade.ts': { then: prints('stopped', 'finished', '300 numbers, 300 different') },
 };
 
 let printed: unknown[];

@@ -21,13 +21,30 @@ export type Ending =
   | { readonly kind: 'ended'; readonly end: JobEnd }
   | { readonly kind: 'failed'; readonly error: unknown };
 
+/** What users do while the job runs. */
+export interface LifeOptions {
+  /** A path, once the savepoint was moved. Default `auto`. */
+  readonly restoreFrom?: string | undefined;
+  /** A savepoint after so many ms. */
+  readonly savepointAt?: number | undefined;
+  /** Stop with a savepoint after so many ms. */
+  readonly stopAt?: number | undefined;
+  readonly drain?: boolean | undefined;
+  /** Where each savepoint is, in the order in which they were taken. */
+  readonly onSavepoint?: ((pointer: string) => void) | undefined;
+}
+
 let pid = 1000;
 
 /**
  * One process of a small job (numbers → keyed count → files) on a disk, on a clock of its own, until it ends or the disk stops it. A checkpoint
  * every 20 ms, a record every 4 ms: several complete before the final one. The same disk and the same stop give the same life.
  */
-export async function live(disk: CrashFileSystem, fileSystem: FileSystem = disk): Promise<Ending> {
+export async function live(
+  disk: CrashFileSystem,
+  fileSystem: FileSystem = disk,
+  options: LifeOptions = {},
+): Promise<Ending> {
   const clock = new VirtualClock(1_700_000_000_000);
   const random = seededRandom(7);
   const self = { pid: pid++, startedAt: '1', bootId: 'boot' };
@@ -39,7 +56,14 @@ export async function live(disk: CrashFileSystem, fileSystem: FileSystem = disk)
       binder.provide(StateBackendRole, 'memory', () => createMemoryStateBackend());
       binder.provide(CheckpointStorageRole, 'fs', () =>
         // Every blob is a file, so that none is spared.
-        createFsStorage({ checkpointsDir: '/data/state', fileSystem, inlineThreshold: 0, newId, processes }),
+        createFsStorage({
+          checkpointsDir: '/data/state',
+          savepointsDir: '/data/savepoints',
+          fileSystem,
+          inlineThreshold: 0,
+          newId,
+          processes,
+        }),
       );
     },
   };
@@ -61,11 +85,26 @@ export async function live(disk: CrashFileSystem, fileSystem: FileSystem = disk)
     .to(fileSink({ dir: '/sink/out', format: jsonLines<Line>(), fileSystem }), { uid: 'out' });
 
   let ending: Ending | undefined;
-  const job = await env.start('lives');
+  const job = await env.start('lives', { restoreFrom: options.restoreFrom });
   job.done.then(
     (end) => (ending = { kind: 'ended', end }),
     (error: unknown) => (ending = { kind: 'failed', error }),
   );
+  const { savepointAt, stopAt, drain, onSavepoint } = options;
+  const tell = (taken: Promise<{ readonly pointer: string }>): void => {
+    // One that fails is for the test to see on the disk.
+    taken.then(({ pointer }) => onSavepoint?.(pointer)).catch(() => undefined);
+  };
+  if (savepointAt !== undefined) {
+    clock.timer(savepointAt, () => {
+      tell(job.triggerSavepoint());
+    });
+  }
+  if (stopAt !== undefined) {
+    clock.timer(stopAt, () => {
+      tell(job.stopWithSavepoint({ drain }));
+    });
+  }
   void disk.stopped.then(() => (ending ??= { kind: 'stopped' }));
   await clock.until(() => ending !== undefined);
   return ending as unknown as Ending;

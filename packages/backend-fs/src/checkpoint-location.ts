@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import {
   WeirError,
   type BlobWriter,
@@ -14,8 +15,6 @@ import { METADATA } from './layout.js';
 export interface LocationPlace {
   readonly fileSystem: FileSystem;
   readonly job: JobName;
-  /** Holds the folder of this checkpoint. */
-  readonly jobFolder: string;
   readonly limits: BlobLimits;
   readonly newId: () => string;
 }
@@ -25,6 +24,8 @@ export class FsCheckpointLocation implements CheckpointLocation {
   readonly id: CheckpointId;
   readonly pointer: string;
   readonly #place: LocationPlace;
+  /** Holds the folder of this checkpoint. */
+  readonly #above: string;
   readonly #owner: string;
   readonly #openBlobs = new Set<FsBlobWriter>();
   /** `failed`: publishing did not settle well, and `_metadata` may be there or not. */
@@ -36,6 +37,7 @@ export class FsCheckpointLocation implements CheckpointLocation {
     this.#place = place;
     this.id = id;
     this.pointer = folder;
+    this.#above = dirname(folder);
     this.#owner = nameOf(id, place.job);
   }
 
@@ -72,11 +74,11 @@ export class FsCheckpointLocation implements CheckpointLocation {
   }
 
   async #publish(metadata: Uint8Array): Promise<void> {
-    const { fileSystem, jobFolder, newId } = this.#place;
+    const { fileSystem, newId } = this.#place;
     try {
       // 1. The names of the blobs are durable (their bytes are, since they are finished). 2. So is the name of this folder.
       await fileSystem.syncDirectory(this.pointer);
-      await fileSystem.syncDirectory(jobFolder);
+      await fileSystem.syncDirectory(this.#above);
       // 3. Only then `_metadata` appears: at no moment does it speak of something that a crash can take away.
       await publishFile(fileSystem, this.pointer, METADATA, metadata, newId());
       this.#state = 'published';

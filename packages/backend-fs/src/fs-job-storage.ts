@@ -14,7 +14,7 @@ import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
 import { makeFolder, publishFile, removeCheckpoint, syncIfAllowed } from './durable.js';
 import { hasCode, nameOf, storageFailed } from './failure.js';
-import { FINISHED, METADATA, checkpointFolder, isTemporary } from './layout.js';
+import { FINISHED, METADATA, checkpointFolder, isTemporary, pathOf, savepointFolder } from './layout.js';
 import { listCheckpoints } from './list-checkpoints.js';
 import { FsStorageLock } from './lock/fs-storage-lock.js';
 import { LockRegister } from './lock/lock-register.js';
@@ -23,8 +23,14 @@ import { readBlob } from './read-blob.js';
 import { resolvePointer } from './resolve-pointer.js';
 
 export interface JobPlace extends LocationPlace {
+  readonly jobFolder: string;
+  /** Where savepoints go that nobody gives a directory. */
+  readonly savepointsFolder: string | undefined;
   readonly processes: ProcessTable;
 }
+
+/** Names tried for a savepoint, as in Flink. */
+const MOST_TRIES = 10;
 
 /** One job's folder. */
 export class FsJobStorage implements JobStorage {
@@ -77,6 +83,24 @@ export class FsJobStorage implements JobStorage {
         `${folder} exists: the id of ${nameOf(checkpointId, job)} is taken. Ids must be above all that are present.`,
       );
     }
+    return new FsCheckpointLocation(this.#place, checkpointId, folder);
+  }
+
+  get savepointDirectory(): string | undefined {
+    return this.#place.savepointsFolder;
+  }
+
+  async createSavepoint(checkpointId: CheckpointId, directory: string): Promise<CheckpointLocation> {
+    const { fileSystem, job, newId } = this.#place;
+    const above = pathOf(directory);
+    const folder = await this.#try(`Making room for savepoint ${String(checkpointId)} in ${above}`, async () => {
+      await makeFolder(fileSystem, above);
+      for (let tries = 1; ; tries++) {
+        const random = savepointFolder(above, job, newId());
+        if ((await fileSystem.makeDirectory(random)) !== 'exists') return random;
+        if (tries === MOST_TRIES) throw new Error(`${String(tries)} random names were taken, the last was ${random}`);
+      }
+    });
     return new FsCheckpointLocation(this.#place, checkpointId, folder);
   }
 

@@ -8,6 +8,8 @@ import { jobFolderName, pathOf } from './layout.js';
 export interface FsStorageOptions {
   /** Folder for the checkpoints of any number of jobs, made when needed: a path (relative ones start at the present working directory) or a `file:` URL. */
   readonly checkpointsDir: string;
+  /** Folder for savepoints that nobody gives another: a path or a `file:` URL. Default: none. */
+  readonly savepointsDir?: string | undefined;
   /** Default: the local disk. */
   readonly fileSystem?: FileSystem | undefined;
   /** State of at most so many bytes is stored inside `_metadata` instead of in a file of its own: 0 to 1 MiB, default 20 KiB. */
@@ -29,17 +31,20 @@ const LARGEST_THRESHOLD = 1024 * 1024;
 export function createFsStorage(options: FsStorageOptions): CheckpointStorage {
   const { fileSystem = localFileSystem(), newId = randomId, processes = systemProcesses } = options;
   if (options.checkpointsDir === '') throw new WeirError('CONFIG_INVALID', 'checkpointsDir is empty: give a folder.');
+  if (options.savepointsDir === '') throw new WeirError('CONFIG_INVALID', 'savepointsDir is empty: give a folder.');
   const folder = pathOf(options.checkpointsDir);
+  const savepointsFolder = options.savepointsDir === undefined ? undefined : pathOf(options.savepointsDir);
   const inlineThreshold = bytesIn('inlineThreshold', options.inlineThreshold ?? 20 * 1024, 0, LARGEST_THRESHOLD);
   const writeBufferSize = bytesIn('writeBufferSize', options.writeBufferSize ?? 4096, 1, Number.MAX_SAFE_INTEGER);
   const limits = { inlineThreshold, bufferSize: Math.max(writeBufferSize, inlineThreshold) };
   return {
     type: 'fs',
-    capabilities: { durable: true, locks: true },
+    capabilities: { durable: true, locks: true, savepoints: true },
     async open(scope) {
       const { job } = scope;
       const jobFolder = join(folder, jobFolderName(job));
-      return new FsJobStorage({ fileSystem, job, jobFolder, limits, newId, processes }, scope);
+      const place = { fileSystem, job, jobFolder, savepointsFolder, limits, newId, processes };
+      return new FsJobStorage(place, scope);
     },
   };
 }

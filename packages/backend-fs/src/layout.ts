@@ -10,6 +10,11 @@ import { WeirError, type CheckpointId, type JobName } from '@weir/core/contracts
 //       <random>                     a blob
 //     _finished                      the job has finished
 //     _lock/attempt-<n>.<owner>      who runs the job, and its latest attempt; one entry, see lock/lock-register.ts
+//
+// Every name in a directory for savepoints, which may be the same:
+//
+//   <dir>/savepoint-<job>-<random>/  one savepoint: as chk-<n>
+//
 //   *.<random>.tmp, _lock.<random>/  not published yet, or left by a process that died on the way
 //
 // Blobs are named relative to chk-<n>, so that a checkpoint, a job's folder or the whole directory can be moved.
@@ -20,6 +25,10 @@ export const LOCK = '_lock';
 
 export function checkpointFolder(jobFolder: string, checkpointId: CheckpointId): string {
   return join(jobFolder, `chk-${String(checkpointId)}`);
+}
+
+export function savepointFolder(directory: string, job: JobName, random: string): string {
+  return join(directory, `savepoint-${jobFolderName(job)}-${random}`);
 }
 
 /** The id of a checkpoint's folder, or undefined for any other name (`chk-08` and `chk-8.tmp` too). */

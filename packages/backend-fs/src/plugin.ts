@@ -7,6 +7,8 @@ import { createFsStorage, type FsStorageOptions } from './fs-storage.js';
 export interface FsStoragePluginOptions {
   /** Folder for the checkpoints of any number of jobs: a path or a `file:` URL. Key `execution.checkpointing.dir`. */
   readonly checkpointsDir?: string | undefined;
+  /** Folder for savepoints that nobody gives another. Key `execution.checkpointing.savepoint-dir`. */
+  readonly savepointsDir?: string | undefined;
   /** State of at most so many bytes is stored inside `_metadata`, up to 1 MiB. Default '20 kb'. Key `execution.checkpointing.data-inline-threshold`. */
   readonly inlineThreshold?: MemorySize | undefined;
   /** Bytes collected before they are written. Default '4 kb', at least the inline threshold. Key `execution.checkpointing.write-buffer-size`. */
@@ -20,6 +22,7 @@ export const fsStorage: PluginFactory<FsStoragePluginOptions> = definePlugin<FsS
     type: 'object',
     properties: {
       checkpointsDir: { type: 'string', minLength: 1 },
+      savepointsDir: { type: 'string', minLength: 1 },
       inlineThreshold: settingOf('execution.checkpointing.data-inline-threshold'),
       writeBufferSize: settingOf('execution.checkpointing.write-buffer-size'),
     },
@@ -27,6 +30,7 @@ export const fsStorage: PluginFactory<FsStoragePluginOptions> = definePlugin<FsS
   },
   keys: {
     checkpointsDir: 'execution.checkpointing.dir',
+    savepointsDir: 'execution.checkpointing.savepoint-dir',
     inlineThreshold: 'execution.checkpointing.data-inline-threshold',
     writeBufferSize: 'execution.checkpointing.write-buffer-size',
   },

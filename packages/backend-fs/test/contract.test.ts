@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createFsStorage } from '@weir/backend-fs';
 import { localFileSystem, type FileSystem } from '@weir/core/contracts';
 import { CrashFileSystem, checkpointStorageSuite, type CheckpointStorageFixture, type Damage } from '@weir/testkit';
 import { describe, test } from 'vitest';
 import { FakeProcesses } from './fixtures/processes.js';
 
-const capabilities = { durable: true, locks: true };
+const capabilities = { durable: true, locks: true, savepoints: true };
 
 function fixtureOn(fileSystem: FileSystem, checkpointsDir: string): CheckpointStorageFixture {
   const processes = new FakeProcesses();
@@ -17,6 +17,14 @@ function fixtureOn(fileSystem: FileSystem, checkpointsDir: string): CheckpointSt
     anotherProcess: () => createFsStorage({ checkpointsDir, fileSystem, processes: processes.start() }),
     killFirst: () => {
       first.die();
+    },
+    savepoints: {
+      directory: join(dirname(checkpointsDir), 'savepoints'),
+      async move(pointer) {
+        const moved = join(dirname(checkpointsDir), 'moved');
+        await fileSystem.rename(pointer, moved);
+        return moved;
+      },
     },
     damage: (checkpoint, blob, damage) => harm(fileSystem, join(checkpoint.pointer, blob.path), damage),
   };

@@ -43,6 +43,17 @@ test('the plugin fills the role of checkpoint storage with its options', async (
   await rm(root, { recursive: true });
 });
 
+test('savepoints go where the plugin is told, unless their caller says otherwise', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'weir-plugin-'));
+  const [candidate] = provided(fsStorage({ checkpointsDir: join(root, 'state'), savepointsDir: join(root, 'mine') }));
+  const storage = candidate!.value as CheckpointStorage;
+  const job = await storage.open({ job: 'Orders', clock: new VirtualClock(), logger: SILENT });
+  expect(job.savepointDirectory).toBe(join(root, 'mine'));
+  const { pointer } = await job.createSavepoint!(1, pathToFileURL(join(root, 'deep', 'er')).href);
+  expect(pointer.startsWith(join(root, 'deep', 'er', 'savepoint-%4frders-'))).toBe(true);
+  await rm(root, { recursive: true });
+});
+
 test('the backend is working state in memory and checkpoints in files', () => {
   const plugins = fsBackend({ checkpointsDir: '/c' });
   expect(plugins.flatMap(provided).map(({ role, type }) => [role, type])).toEqual([

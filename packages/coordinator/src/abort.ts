@@ -55,12 +55,14 @@ export function checkpointFailed(
   checkpointId: CheckpointId | undefined,
   reason: AbortReason,
   cause?: unknown,
+  what: 'checkpoint' | 'savepoint' = 'checkpoint',
 ): WeirError {
   const kind = ABORTS[reason];
-  const which = checkpointId === undefined ? 'A checkpoint' : `Checkpoint ${String(checkpointId)}`;
-  const what = checkpointId === undefined && kind.preFlight ? 'was refused' : 'was aborted';
+  const name = what === 'checkpoint' ? 'Checkpoint' : 'Savepoint';
+  const which = checkpointId === undefined ? `A ${what}` : `${name} ${String(checkpointId)}`;
+  const fate = checkpointId === undefined && kind.preFlight ? 'was refused' : 'was aborted';
   const why = cause === undefined ? '' : ` (${messageOf(cause)})`;
-  return new WeirError('CHECKPOINT_FAILED', `${which} of job ${job} ${what}: ${reason}, ${kind.text}${why}.`, {
+  return new WeirError('CHECKPOINT_FAILED', `${which} of job ${job} ${fate}: ${reason}, ${kind.text}${why}.`, {
     cause,
   });
 }

@@ -4,6 +4,7 @@ import {
   type AbortReason,
   type AttemptGateway,
   type CheckpointId,
+  type PlanDescription,
   type RestoredFrom,
   type SubtaskReport,
 } from '@weir/core/contracts';
@@ -15,6 +16,7 @@ import { PendingCheckpoint } from './pending-checkpoint.js';
 import { Requests, type Asked } from './requests.js';
 import { PeriodicSchedule } from './schedule.js';
 import { createLocation, sendBarriers } from './set-up.js';
+import type { SavepointWish } from './savepoint.js';
 import type { CheckpointRequest } from './trigger.js';
 
 interface Entry {
@@ -27,6 +29,7 @@ interface Entry {
 export class AttemptCheckpoints implements CompletingAttempt {
   readonly gateway: AttemptGateway;
   readonly restoredFrom: RestoredFrom | undefined;
+  readonly plan: PlanDescription;
   readonly #job: CheckpointedJob;
   readonly #schedule: PeriodicSchedule | undefined;
   readonly #requests: Requests;
@@ -36,12 +39,17 @@ export class AttemptCheckpoints implements CompletingAttempt {
   #publishing: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
 
-  constructor(job: CheckpointedJob, gateway: AttemptGateway, restoredFrom: RestoredFrom | undefined) {
+  constructor(
+    job: CheckpointedJob,
+    gateway: AttemptGateway,
+    run: { readonly restoredFrom: RestoredFrom | undefined; readonly plan: PlanDescription },
+  ) {
     const { clock, random, settings } = job.context;
     const { intervalMs, minPauseMs } = settings;
     this.#job = job;
     this.gateway = gateway;
-    this.restoredFrom = restoredFrom;
+    this.restoredFrom = run.restoredFrom;
+    this.plan = run.plan;
     this.#requests = new Requests(job, (delayMs) => this.#schedule?.postpone(delayMs));
     if (intervalMs === undefined) return;
     const fire = (): void => {
@@ -61,8 +69,8 @@ export class AttemptCheckpoints implements CompletingAttempt {
     return this.#failure;
   }
 
-  request(trigger: CheckpointRequest['trigger']): Promise<Completion> {
-    const outcome = this.#requests.add(trigger);
+  request(trigger: CheckpointRequest['trigger'], savepoint?: SavepointWish): Promise<Completion> {
+    const outcome = this.#requests.add(trigger, savepoint);
     this.look();
     return outcome;
   }
@@ -71,6 +79,11 @@ export class AttemptCheckpoints implements CompletingAttempt {
   stopPeriodic(): void {
     this.#schedule?.stop();
     this.#requests.refusePeriodic('PERIODIC_SCHEDULER_SHUTDOWN');
+  }
+
+  /** Periodic checkpoints come again, as at the start. */
+  startPeriodic(): void {
+    this.#schedule?.start();
   }
 
   receive(report: SubtaskReport): void {
@@ -145,7 +158,9 @@ export class AttemptCheckpoints implements CompletingAttempt {
 
   abortOlder(than: CheckpointId): void {
     for (const { pending } of [...this.#entries.values()]) {
-      if (pending.id < than && pending.isOpen()) this.giveUp(pending, 'CHECKPOINT_SUBSUMED', undefined);
+      // A savepoint is somebody's, whatever else is complete.
+      const isSuperfluous = pending.id < than && pending.savepoint === undefined;
+      if (isSuperfluous && pending.isOpen()) this.giveUp(pending, 'CHECKPOINT_SUBSUMED', undefined);
     }
   }
 
@@ -157,13 +172,14 @@ export class AttemptCheckpoints implements CompletingAttempt {
   async #trigger(asked: Asked): Promise<void> {
     const { context, storage, ledger, statistics, cleaner } = this.#job;
     const { clock } = context;
-    const { trigger } = asked;
+    const { trigger, savepoint } = asked;
     const triggeredAt = clock.now();
     const checkpointId = ledger.takeId();
     const { subtasks } = this.gateway;
     const pending = new PendingCheckpoint({
       id: checkpointId,
       trigger,
+      savepoint,
       triggeredAt,
       startedAt: clock.monotonic(),
       subtasks,
@@ -199,10 +215,12 @@ export class AttemptCheckpoints implements CompletingAttempt {
   /** What is being published cannot be taken back, but a storage that hangs must not keep the job without checkpoints for ever. */
   #publishingIsLate(entry: Entry): void {
     const { context, failures } = this.#job;
+    const { id, savepoint } = entry.pending;
     const cause = new Error('the storage has not answered since its metadata was handed over');
-    const failure = checkpointFailed(context.job, entry.pending.id, 'CHECKPOINT_EXPIRED', cause);
-    warn(context, `Checkpoint ${String(entry.pending.id)} is still being published after its timeout.`);
+    const failure = checkpointFailed(context.job, id, 'CHECKPOINT_EXPIRED', cause);
+    warn(context, `Checkpoint ${String(id)} is still being published after its timeout.`);
     this.#armTimeout(entry);
+    if (savepoint !== undefined) return;
     // Without an id, because each further timeout counts again.
     if (failures.failed('CHECKPOINT_EXPIRED', undefined) === 'exceeded') this.#failIntolerably(failure);
   }

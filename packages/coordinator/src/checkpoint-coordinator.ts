@@ -7,10 +7,13 @@ import {
   type CheckpointStatistics,
   type CheckpointStats,
   type CoordinatorContext,
+  type PlanDescription,
   type RestoreFrom,
   type RestorePlan,
   type RestoredFrom,
   type StartDecision,
+  type StopOptions,
+  type StopSavepoint,
   type SubtaskReport,
 } from '@weir/core/contracts';
 import { AttemptCheckpoints } from './attempt-checkpoints.js';
@@ -22,14 +25,18 @@ import { refuseRequest } from './give-up.js';
 import { fenced, warn, type CheckpointedJob } from './job.js';
 import { CheckpointLedger } from './ledger.js';
 import { findStartingPoint, openStorage, type OpenStorage, type StartingPoint } from './opening.js';
-import { planRestore, readMetadata } from './restore.js';
+import { openNewest } from './open-newest.js';
+import { planRestore } from './restore.js';
 import type { JobOutcome } from './retention.js';
+import { savepointDirectory, type SavepointWish } from './savepoint.js';
 import { StatisticsRecorder } from './statistics.js';
+import { stopWithSavepoint } from './stop-with-savepoint.js';
 
 /** The attempt that may write, from `beginAttempt` to `attemptEnded`. */
 interface CurrentAttempt {
   readonly number: AttemptNumber;
   readonly restoredFrom: RestoredFrom | undefined;
+  readonly plan: PlanDescription;
   /** Once every subtask runs. */
   checkpoints: AttemptCheckpoints | undefined;
 }
@@ -81,17 +88,17 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   async beginAttempt(): Promise<AttemptStart> {
     const job = this.#started();
     await this.#attemptEnd;
-    const restore = await this.#planRestore(job);
+    const { restore, plan } = await this.#planRestore(job);
     const number = this.#lastAttempt + 1;
     await job.lock?.recordAttempt(number);
     this.#lastAttempt = number;
     if (restore === undefined) {
-      this.#current = { number, restoredFrom: undefined, checkpoints: undefined };
+      this.#current = { number, restoredFrom: undefined, plan, checkpoints: undefined };
       this.#context.emit({ kind: 'fresh-start', reason: this.#freshReason });
       this.#freshReason = 'no checkpoint had completed before the attempt ended';
     } else {
       const { checkpointId, pointer } = restore;
-      this.#current = { number, restoredFrom: { checkpointId, pointer }, checkpoints: undefined };
+      this.#current = { number, restoredFrom: { checkpointId, pointer }, plan, checkpoints: undefined };
       this.#statistics.restored(checkpointId);
       this.#context.emit({ kind: 'restored', checkpointId, pointer, attempt: number });
     }
@@ -113,7 +120,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       job.cleaner.clean({ checkpointId: stored.id, remove: () => job.storage.delete(stored) });
     }
     job.cleaner.retryBelow(job.ledger.newestId);
-    current.checkpoints = new AttemptCheckpoints(job, gateway, current.restoredFrom);
+    current.checkpoints = new AttemptCheckpoints(job, gateway, current);
   }
 
   receive(report: SubtaskReport): void {
@@ -126,13 +133,19 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   }
 
   async triggerCheckpoint(): Promise<CheckpointStats> {
-    const checkpoints = this.#current?.checkpoints;
-    if (checkpoints === undefined) {
-      const reason = this.#end === undefined ? 'NOT_ALL_REQUIRED_TASKS_RUNNING' : 'CHECKPOINT_COORDINATOR_SHUTDOWN';
-      throw refuseRequest('manual', reason, this.#context, this.#statistics);
-    }
-    const { stats } = await checkpoints.request('manual');
+    const { stats } = await this.#running('manual').request('manual');
     return stats;
+  }
+
+  async triggerSavepoint(directory?: string): Promise<CheckpointStats> {
+    const checkpoints = this.#running('savepoint');
+    const { stats } = await checkpoints.request('savepoint', this.#savepoint(directory, undefined));
+    return stats;
+  }
+
+  async stopWithSavepoint({ directory, drain }: StopOptions): Promise<StopSavepoint> {
+    const checkpoints = this.#running('stop');
+    return stopWithSavepoint(checkpoints, this.#savepoint(directory, drain ? 'drain' : 'suspend'));
   }
 
   async finalCheckpoint(): Promise<void> {
@@ -181,13 +194,24 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   }
 
   /** The newest completed checkpoint by now; until this run has one of its own, that is the one it started from. */
-  async #planRestore({ ledger, storage }: CheckpointedJob): Promise<RestorePlan | undefined> {
-    const stored = ledger.completed.map((c) => c.stored);
-    const newest = stored.at(-1);
-    if (newest === undefined) return undefined;
-    const restorable = { stored: newest, others: stored.slice(0, -1) };
-    const metadata = await readMetadata(restorable, storage, this.#context);
-    return planRestore(restorable, metadata, storage, this.#context);
+  async #planRestore(
+    job: CheckpointedJob,
+  ): Promise<{ readonly restore: RestorePlan | undefined; readonly plan: PlanDescription }> {
+    const open = await openNewest(job);
+    if (open === undefined) return { restore: undefined, plan: this.#context.plan };
+    return planRestore(open, job.storage, this.#context);
+  }
+
+  #running(trigger: 'manual' | 'savepoint' | 'stop'): AttemptCheckpoints {
+    const checkpoints = this.#current?.checkpoints;
+    if (checkpoints !== undefined) return checkpoints;
+    const reason = this.#end === undefined ? 'NOT_ALL_REQUIRED_TASKS_RUNNING' : 'CHECKPOINT_COORDINATOR_SHUTDOWN';
+    throw refuseRequest(trigger, reason, this.#context, this.#statistics);
+  }
+
+  #savepoint(directory: string | undefined, stop: SavepointWish['stop']): SavepointWish {
+    const { type } = this.#context.storage;
+    return { directory: savepointDirectory(this.#context, type, this.#started().storage, directory), stop };
   }
 
   #wire({ storage, lock }: OpenStorage, point: StartingPoint): CheckpointedJob {

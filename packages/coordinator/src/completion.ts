@@ -5,15 +5,19 @@ import {
   type AttemptGateway,
   type CheckpointId,
   type CheckpointLocation,
+  type CheckpointMetadata,
   type CheckpointStats,
   type Clock,
   type JobStorage,
+  type PlanDescription,
   type RestoredFrom,
+  type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { describeCheckpoint } from './describe.js';
 import type { Remains } from './give-up.js';
 import { fenced, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
+import { encodeReference, referenceTo } from './reference.js';
 import { untilEnded } from './until-ended.js';
 
 /** What a caller learns: the checkpoint is durable now, and `committed` settles when its output is visible (or rejects if the attempt ends first). */
@@ -28,6 +32,8 @@ export interface CompletingAttempt {
   /** Aborts when the attempt ends. */
   readonly signal: AbortSignal;
   readonly restoredFrom: RestoredFrom | undefined;
+  /** As it runs. */
+  readonly plan: PlanDescription;
   giveUp(pending: PendingCheckpoint, reason: AbortReason, error: unknown, remains?: Remains): void;
   answer(pending: PendingCheckpoint, completion: Completion): void;
   abortOlder(than: CheckpointId): void;
@@ -36,7 +42,8 @@ export interface CompletingAttempt {
 
 /**
  * The completion order (Flink: CheckpointCoordinator.completePendingCheckpoint). A crash between any two steps loses nothing and repeats nothing:
- * until 3 the checkpoint does not exist, from 3 on the next process restores it and commits what it holds.
+ * until 3 the checkpoint does not exist, from 3 on the next process restores it and commits what it holds. A savepoint that the job does not fall
+ * back to ends with 3: it is committed by the checkpoint after it. One that it does fall back to is known to the next process from 4 on.
  */
 export async function complete(
   pending: PendingCheckpoint,
@@ -48,15 +55,16 @@ export async function complete(
   pending.phase = 'publishing';
 
   // 1. Every part is durable since it was acknowledged. The record that makes them a checkpoint names each of them.
-  let metadata: Uint8Array;
+  let metadata: CheckpointMetadata;
+  let bytes: Uint8Array;
   try {
-    metadata = encodeMetadata(
-      describeCheckpoint(context, pending, {
-        lineage: ledger.lineage,
-        attempt: attempt.gateway.attempt,
-        restoredFrom: attempt.restoredFrom,
-      }),
-    );
+    metadata = describeCheckpoint(context, pending, {
+      plan: attempt.plan,
+      lineage: ledger.lineage,
+      attempt: attempt.gateway.attempt,
+      restoredFrom: attempt.restoredFrom,
+    });
+    bytes = encodeMetadata(metadata);
     // 2. Only who still holds the right to write may publish: this process, and this attempt.
     await job.lock?.verify();
     attempt.signal.throwIfAborted();
@@ -69,37 +77,54 @@ export async function complete(
 
   // 3. Complete and durable, or not there. An attempt that ends meanwhile does not take it back.
   try {
-    await location.publish(metadata);
+    await location.publish(bytes);
   } catch (error) {
-    attempt.giveUp(pending, 'FINALIZE_CHECKPOINT_FAILURE', error, await remainsOf(location, job.storage));
+    attempt.giveUp(pending, 'FINALIZE_CHECKPOINT_FAILURE', error, await remainsOf(location, pending, job.storage));
     return;
   }
 
-  // Steps 4 to 8 are one synchronous step: a decision taken in between would see half of it.
-  // 4. It is what the job falls back to from now on; older ones are superfluous, but still there.
+  // 4. A savepoint lies where only the user knows. If the job is to fall back to it, its own directory has to say where that is.
+  let fallBack: StoredCheckpoint | undefined;
+  try {
+    fallBack = await fallBackTo(pending, location, metadata, job);
+  } catch (error) {
+    attempt.giveUp(pending, 'FINALIZE_CHECKPOINT_FAILURE', error, 'keep');
+    if (isWeirError(error, 'STORAGE_FENCED')) attempt.fail(fenced(context, attempt.gateway.attempt, error));
+    return;
+  }
+
+  // Steps 5 to 9 are one synchronous step: a decision taken in between would see half of it.
+  // 5. It is what the job falls back to from now on; older ones are superfluous, but still there.
   pending.phase = 'completed';
-  ledger.add({ id: pending.id, pointer: location.pointer, complete: true }, context.clock.monotonic());
+  ledger.stamp(context.clock.monotonic());
+  if (fallBack !== undefined) ledger.add(fallBack);
   const superfluous = ledger.subsume();
   const stats = statsOf(pending, location, context.clock);
   const committables = committablesOf(pending);
   pending.release();
 
-  // 5. A row of failures ends here.
+  // 6. A row of failures ends here.
   job.failures.succeeded(pending.id);
   statistics.completed(stats);
   context.emit({ kind: 'checkpoint-completed', ...stats });
 
-  // 6. Older checkpoints that are still pending have nothing left to add.
+  if (fallBack === undefined) {
+    attempt.gateway.released(pending.id);
+    attempt.answer(pending, { stats, committed: Promise.resolve() });
+    return;
+  }
+
+  // 7. Older checkpoints that are still pending have nothing left to add.
   attempt.abortOlder(pending.id);
 
-  // 7. Subtasks are told, and commit what the checkpoint covers. That may take long, and the next checkpoint does not wait for it.
+  // 8. Subtasks are told, and commit what the checkpoint covers. That may take long, and the next checkpoint does not wait for it.
   if (committables > 0) job.unpublished.add(pending.id);
   const committed = commit(pending.id, committables, attempt, job);
 
-  // 8. The caller has waited for durability, not for commits.
+  // 9. The caller has waited for durability, not for commits.
   attempt.answer(pending, { stats, committed });
 
-  // 9. Only when that output is visible are older files removed, so that no commit ever depends on a single copy of what it needs.
+  // 10. Only when that output is visible are older files removed, so that no commit ever depends on a single copy of what it needs.
   for (const old of superfluous) {
     cleaner.cleanAfter(committed, { checkpointId: old.id, remove: () => job.storage.delete(old) });
   }
@@ -115,8 +140,45 @@ export async function complete(
   );
 }
 
+/** What the job restores to be back at this checkpoint; undefined for a savepoint that stays out of that. */
+async function fallBackTo(
+  { id, savepoint }: PendingCheckpoint,
+  { pointer }: CheckpointLocation,
+  metadata: CheckpointMetadata,
+  { context, storage, lock, cleaner }: CheckpointedJob,
+): Promise<StoredCheckpoint | undefined> {
+  if (savepoint === undefined) return { id, pointer, complete: true };
+  if (savepoint.stop === undefined && context.settings.preferCheckpointForRecovery) return undefined;
+  await lock?.verify();
+  const own = await storage.create(id);
+  const reference = { id, pointer: own.pointer, complete: true };
+  try {
+    await own.publish(encodeReference(referenceTo(metadata, pointer)));
+    return reference;
+  } catch (error) {
+    if ((await isListed(own, storage)) === 'keep')
+      cleaner.postpone({ checkpointId: id, remove: () => storage.delete(reference) });
+    else cleaner.clean({ checkpointId: id, remove: () => own.discard() });
+    throw error;
+  }
+}
+
 /** Never delete what may be complete: if it cannot be seen that `_metadata` is missing, it has to be taken for present. */
-async function remainsOf(location: CheckpointLocation, storage: JobStorage): Promise<Remains> {
+async function remainsOf(
+  location: CheckpointLocation,
+  { savepoint }: PendingCheckpoint,
+  storage: JobStorage,
+): Promise<Remains> {
+  if (savepoint === undefined) return isListed(location, storage);
+  try {
+    await storage.resolve(location.pointer);
+    return 'keep';
+  } catch (error) {
+    return isWeirError(error, 'CHECKPOINT_NONE') ? 'remove' : 'keep';
+  }
+}
+
+async function isListed(location: CheckpointLocation, storage: JobStorage): Promise<Remains> {
   try {
     const found = (await storage.list()).find((stored) => stored.id === location.id);
     return found?.complete === true ? 'keep' : 'remove';

@@ -9,6 +9,7 @@ import {
   type Lineage,
   type OperatorSnapshot,
   type OperatorUid,
+  type PlanDescription,
   type RestoredFrom,
   type SubtaskState,
 } from '@weir/core/contracts';
@@ -16,9 +17,11 @@ import type { PendingCheckpoint } from './pending-checkpoint.js';
 
 /** What `_metadata` will say about a checkpoint that everybody acknowledged. State of an operator outside the plan is PROTOCOL_VIOLATION: it would be lost. */
 export function describeCheckpoint(
-  context: CoordinatorContext,
+  { job }: CoordinatorContext,
   pending: PendingCheckpoint,
   run: {
+    /** As it runs: what a restored checkpoint brought along is in it. */
+    readonly plan: PlanDescription;
     readonly lineage: Lineage;
     readonly attempt: AttemptNumber;
     readonly restoredFrom: RestoredFrom | undefined;
@@ -26,7 +29,7 @@ export function describeCheckpoint(
 ): CheckpointMetadata {
   const states = statesByOperator(pending.acks);
   const enumerators = new Map(pending.enumerators.map((e) => [e.uid, e]));
-  const operators = context.plan.stages.flatMap((stage) =>
+  const operators = run.plan.stages.flatMap((stage) =>
     stage.operators.map(({ uid }) => ({
       uid,
       parallelism: stage.parallelism,
@@ -41,22 +44,22 @@ export function describeCheckpoint(
     if (!planned.has(uid)) {
       throw new WeirError(
         'PROTOCOL_VIOLATION',
-        `Checkpoint ${String(pending.id)} of job ${context.job} has state of operator ${uid}, which is not in the plan.`,
+        `Checkpoint ${String(pending.id)} of job ${job} has state of operator ${uid}, which is not in the plan.`,
       );
     }
   }
   return {
-    job: context.job,
+    job,
     lineage: run.lineage,
     attempt: run.attempt,
     checkpointId: pending.id,
-    kind: 'checkpoint',
+    kind: pending.savepoint === undefined ? 'checkpoint' : 'savepoint',
     triggeredAt: pending.triggeredAt,
     restoredFrom: run.restoredFrom,
     weirVersion: WEIR_VERSION,
     nodeVersion: process.versions.node,
     selfContained: true,
-    graphHash: context.plan.graphHash,
+    graphHash: run.plan.graphHash,
     operators,
   };
 }

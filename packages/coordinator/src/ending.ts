@@ -10,7 +10,8 @@ import { warn, type CheckpointedJob } from './job.js';
 import { deletesAtEnd, type JobOutcome } from './retention.js';
 
 /**
- * The end of a job: a finished one leaves its mark and nothing to resume; for others the retention policy decides, and `suspended` keeps all.
+ * The end of a job: a finished one leaves its mark and nothing to resume; a stopped one its savepoint; for others the retention policy decides,
+ * and `suspended` keeps all.
  * No attempt runs any more. Rejects if a finished job's mark cannot be made durable: its last checkpoint then stays and can be resumed.
  */
 export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt: AttemptNumber): Promise<void> {
@@ -31,7 +32,8 @@ export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt:
       );
     }
     if (deletesAtEnd(context.settings.retention, outcome)) {
-      const kept = keepUnpublished(job, outcome);
+      // A stopped job leaves the knowledge of its savepoint behind: whoever starts it again must not start over.
+      const kept = outcome === 'stopped' ? ledger.newestId : keepUnpublished(job, outcome);
       const completed = ledger.clear().filter(({ id }) => id !== kept);
       await removeAll(job, [...cleaner.takePostponed(), ...completed.map((c) => removalOf(job, c))], outcome);
     }
@@ -66,7 +68,8 @@ async function removeAll(job: CheckpointedJob, removals: readonly Removal[], out
     } catch (error) {
       warn(job.context, leftBehind(job.context, removal), error);
       // A finished job's mark says that none of them is to be restored, so the rest can go.
-      if (outcome !== 'finished') return;
+      // Those of a stopped one are all older than what stays.
+      if (outcome !== 'finished' && outcome !== 'stopped') return;
     }
   }
 }

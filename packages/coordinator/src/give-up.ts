@@ -1,7 +1,7 @@
 import type { AbortReason, CoordinatorContext, WeirError } from '@weir/core/contracts';
 import { ABORTS, checkpointFailed } from './abort.js';
 import type { FailureVerdict } from './failure-counter.js';
-import type { CheckpointedJob } from './job.js';
+import { warn, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
 import type { StatisticsRecorder } from './statistics.js';
 import type { CheckpointRequest } from './trigger.js';
@@ -23,16 +23,19 @@ export function giveUpCheckpoint(
 ): { readonly failure: WeirError; readonly verdict: FailureVerdict } {
   const { context, storage, cleaner, failures, statistics } = job;
   const { id, location } = pending;
+  const concernsJob = countsForJob(pending, reason);
   pending.phase = 'aborted';
   pending.release();
   if (location !== undefined && remains === 'remove') {
     cleaner.clean({ checkpointId: id, remove: () => location.discard() });
+  } else if (location !== undefined && pending.savepoint !== undefined) {
+    warn(context, `Savepoint ${String(id)} may be complete all the same. It is yours, and stays: ${location.pointer}`);
   } else if (location !== undefined) {
     const left = { id, pointer: location.pointer, complete: true };
     cleaner.postpone({ checkpointId: id, remove: () => storage.delete(left) });
   }
-  const failure = checkpointFailed(context.job, id, reason, error);
-  const verdict = failures.failed(reason, id);
+  const failure = checkpointFailed(context.job, id, reason, error, whatIs(pending.trigger));
+  const verdict = concernsJob ? failures.failed(reason, id) : 'ignored';
   const counted = verdict !== 'ignored';
   statistics.failed(id, reason, failure.message);
   context.logger.debug({ checkpointId: id, reason, err: error }, failure.message);
@@ -47,12 +50,35 @@ export function refuseRequest(
   context: CoordinatorContext,
   statistics: StatisticsRecorder,
 ): WeirError {
-  const failure = checkpointFailed(context.job, undefined, reason);
+  const failure = checkpointFailed(context.job, undefined, reason, undefined, whatIs(trigger));
   context.logger.debug({ reason, trigger }, failure.message);
   if (trigger !== 'periodic') {
     statistics.failed(undefined, reason, failure.message);
-    const { counts: counted } = ABORTS[reason];
+    const counted = ABORTS[reason].counts && whatIs(trigger) === 'checkpoint';
     context.emit({ kind: 'checkpoint-aborted', checkpointId: undefined, reason, message: failure.message, counted });
   }
   return failure;
+}
+
+/**
+ * A savepoint that fails for no fault of a subtask is its caller's affair alone, and so is one to stop with: without it the job goes on
+ * (Flink: CheckpointFailureManager, which fails the job for the latter, because its subtasks stand still).
+ */
+function countsForJob({ savepoint, phase }: PendingCheckpoint, reason: AbortReason): boolean {
+  if (savepoint === undefined) return true;
+  if (savepoint.stop !== undefined) return false;
+  switch (reason) {
+    case 'CHECKPOINT_DECLINED':
+    case 'CHECKPOINT_ASYNC_EXCEPTION':
+      return true;
+    case 'IO_EXCEPTION':
+      // Before that nothing was asked of subtasks.
+      return phase === 'collecting';
+    default:
+      return false;
+  }
+}
+
+function whatIs(trigger: CheckpointRequest['trigger']): 'checkpoint' | 'savepoint' {
+  return trigger === 'savepoint' || trigger === 'stop' ? 'savepoint' : 'checkpoint';
 }

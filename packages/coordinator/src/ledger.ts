@@ -39,9 +39,18 @@ export class CheckpointLedger {
     return this.#lastCompletedAt;
   }
 
-  add(stored: StoredCheckpoint, completedAt: number): void {
+  add(stored: StoredCheckpoint): void {
     this.#completed = [...this.#completed, { checkpointId: stored.id, stored, owner: 'job' }];
+  }
+
+  /** Something has completed, also a savepoint that the job does not fall back to. */
+  stamp(completedAt: number): void {
     this.#lastCompletedAt = completedAt;
+  }
+
+  /** The newest turned out not to be there any more. */
+  forgetNewest(): void {
+    this.#completed = this.#completed.slice(0, -1);
   }
 
   /** Forgets what the newest checkpoint makes superfluous, and gives back those whose files are the job's to remove. */

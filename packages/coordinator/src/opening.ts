@@ -11,12 +11,11 @@ import {
   type StorageLock,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
-import { assignState } from './compatibility.js';
 import { decodeFinished, type FinishedMarker } from './finished-marker.js';
 import { warn } from './job.js';
 import { nextCheckpointId } from './next-id.js';
-import { admit, chooseRecovery, type RestoreChoice } from './recovery-choice.js';
-import { readMetadata } from './restore.js';
+import { admit, chooseRecovery, compareWithNewest, type RestoreChoice } from './recovery-choice.js';
+import { fit, identify, openCheckpoint } from './restore.js';
 import type { CompletedCheckpoint } from './retention.js';
 
 /** The job's part of the storage, with the right to write to it. */
@@ -65,7 +64,8 @@ export async function findStartingPoint(
   const finished = readMark(context, mark, restoreFrom);
   const named =
     typeof restoreFrom === 'object' && 'path' in restoreFrom ? await storage.resolve(restoreFrom.path) : undefined;
-  const choice = chooseRecovery(context.job, restoreFrom, { stored, finished, named });
+  const { claimMode } = context.settings;
+  const choice = chooseRecovery(context.job, restoreFrom, { stored, finished, named, claimMode });
 
   const completed = stored.filter((c) => c.complete);
   // Without a lock they may be what another process is writing right now.
@@ -100,23 +100,35 @@ export async function findStartingPoint(
       };
     }
     case 'restore': {
-      const others = completed.filter((c) => c.pointer !== choice.checkpoint.pointer);
-      const metadata = await readMetadata({ stored: choice.checkpoint, others }, storage, context);
+      const { checkpoint, isClaimed } = choice;
+      const others = completed.filter((c) => c.pointer !== checkpoint.pointer);
+      const open = await openCheckpoint({ stored: checkpoint, others }, storage, context);
+      const { metadata } = open;
       checkIdentity(context, choice, metadata, completed);
-      admit(choice, metadata, context);
-      assignState(context.plan, metadata);
-      const lineage = choice.keepsLineage ? metadata.lineage : context.newId();
-      const { checkpointId } = metadata;
-      const { pointer } = choice.checkpoint;
-      const older = choice.isClaimed ? await ofLineage(context, storage, others, lineage) : [];
-      if (choice.newer !== undefined)
+      const { newer, keepsLineage } = await inPlace(choice, metadata, storage, { finished, others });
+      admit({ ...choice, newer }, metadata, context);
+      const { unclaimed } = fit(context, metadata);
+      if (unclaimed.length > 0)
         warn(
           context,
-          `Job ${context.job} goes back to checkpoint ${String(checkpointId)}, behind ${choice.newer}. ${stay(others)}`,
+          `Job ${context.job} leaves the state of ${unclaimed.join(', ')} behind, which no operator claims.`,
+        );
+      const lineage = keepsLineage ? metadata.lineage : context.newId();
+      const { checkpointId } = metadata;
+      const { pointer } = open.stored;
+      // A savepoint that was stopped with continues the history, too, under whatever path it is found.
+      const continues = isClaimed || keepsLineage !== choice.keepsLineage;
+      const older = continues ? await ofLineage(context, storage, others, lineage) : [];
+      // The folder of a user's checkpoint need not tell its id.
+      const restored = { ...checkpoint, id: checkpointId };
+      if (newer !== undefined)
+        warn(
+          context,
+          `Job ${context.job} goes back to checkpoint ${String(checkpointId)}, behind ${newer}. ${stay(others)}`,
         );
       return {
         decision: { kind: 'restore', lineage, checkpointId, pointer },
-        completed: [...older, { checkpointId, stored: choice.checkpoint, owner: choice.isClaimed ? 'job' : 'user' }],
+        completed: [...older, { checkpointId, stored: restored, owner: isClaimed ? 'job' : 'user' }],
         leftOver: incomplete,
         nextId: nextCheckpointId({ restored: checkpointId, present, committables: committablesIn(metadata) }),
         lastAttempt: Math.max(lastAttempt, metadata.attempt),
@@ -125,6 +137,18 @@ export async function findStartingPoint(
       };
     }
   }
+}
+
+/** Where a checkpoint stands that a path named, beside the newest of the job's own directory. What was chosen there needs no further look. */
+async function inPlace(
+  choice: RestoreChoice,
+  metadata: CheckpointMetadata,
+  storage: JobStorage,
+  { finished, others }: { readonly finished: FinishedMarker | undefined; readonly others: readonly StoredCheckpoint[] },
+): Promise<RestoreChoice> {
+  const newest = others.at(-1);
+  if (finished !== undefined || newest === undefined) return choice;
+  return compareWithNewest(choice, metadata, await identify(newest, storage).catch(() => undefined));
 }
 
 function readMark(
@@ -151,8 +175,8 @@ async function ofLineage(
   const claimed: CompletedCheckpoint[] = [];
   for (const stored of completed) {
     try {
-      const metadata = await readMetadata({ stored, others: [] }, storage, context);
-      if (metadata.lineage === lineage) claimed.push({ checkpointId: metadata.checkpointId, stored, owner: 'job' });
+      const identity = await identify(stored, storage);
+      if (identity.lineage === lineage) claimed.push({ checkpointId: identity.checkpointId, stored, owner: 'job' });
     } catch (error) {
       warn(context, `The older checkpoint at ${stored.pointer} cannot be read; it is left where it is.`, error);
     }

@@ -6,6 +6,7 @@ import {
   type EnumeratorSnapshot,
   type SubtaskId,
 } from '@weir/core/contracts';
+import type { SavepointWish } from './savepoint.js';
 import type { CheckpointRequest } from './trigger.js';
 
 /**
@@ -19,6 +20,8 @@ export type AckAnswer = 'accepted' | 'duplicate' | 'unknown' | 'late';
 export class PendingCheckpoint {
   readonly id: CheckpointId;
   readonly trigger: CheckpointRequest['trigger'];
+  /** Undefined: it is a checkpoint. */
+  readonly savepoint: SavepointWish | undefined;
   /** Epoch ms, the timestamp of its barriers. */
   readonly triggeredAt: number;
   /** Monotonic ms. */
@@ -33,12 +36,14 @@ export class PendingCheckpoint {
   constructor(parts: {
     id: CheckpointId;
     trigger: CheckpointRequest['trigger'];
+    savepoint?: SavepointWish | undefined;
     triggeredAt: number;
     startedAt: number;
     subtasks: readonly SubtaskId[];
   }) {
     this.id = parts.id;
     this.trigger = parts.trigger;
+    this.savepoint = parts.savepoint;
     this.triggeredAt = parts.triggeredAt;
     this.startedAt = parts.startedAt;
     this.#awaited = new Set(parts.subtasks.map(subtaskName));

@@ -1,11 +1,15 @@
 import {
   WeirError,
   type CheckpointMetadata,
+  type ClaimMode,
   type CoordinatorContext,
+  type OperatorUid,
+  type PlanDescription,
   type RestoreFrom,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import type { FinishedMarker } from './finished-marker.js';
+import { isAtLeast, isSame, type CheckpointIdentity } from './reference.js';
 
 /** What a starting job finds. */
 export interface Found {
@@ -14,6 +18,8 @@ export interface Found {
   readonly finished: FinishedMarker | undefined;
   /** What a given path names. */
   readonly named: StoredCheckpoint | undefined;
+  /** Whose that is from now on. */
+  readonly claimMode: ClaimMode;
 }
 
 export type RecoveryChoice =
@@ -46,7 +52,7 @@ export interface RestoreChoice {
  * | latest | CHECKPOINT_NONE | the newest, claimed | CHECKPOINT_NONE |
  * | none | fresh | fresh, all are left as they are | fresh |
  * | checkpointId | CHECKPOINT_NONE | that one; claimed if it is the newest | that one, if it is still there |
- * | path | what it names, never claimed | the same | the same |
+ * | path | what it names, claimed if `claimMode` says so | the same | the same |
  */
 export function chooseRecovery(job: string, restoreFrom: RestoreFrom, found: Found): RecoveryChoice {
   const completed = found.stored.filter((c) => c.complete).toSorted((a, b) => a.id - b.id);
@@ -76,10 +82,23 @@ export function chooseRecovery(job: string, restoreFrom: RestoreFrom, found: Fou
   return {
     kind: 'restore',
     checkpoint,
-    isClaimed: isNewest && !('path' in restoreFrom),
+    isClaimed: 'path' in restoreFrom ? found.claimMode === 'claim' : isNewest,
     newer: newerThan(checkpoint, newest, found.finished),
     keepsLineage: isNewest && found.finished === undefined,
   };
+}
+
+/**
+ * What a path leads to may be the later of the two, or the very savepoint that the newest checkpoint of the job's own directory refers to:
+ * only their metadata tells. `newest` is undefined if it cannot be read; nothing is then known to be later than it.
+ */
+export function compareWithNewest(
+  choice: RestoreChoice,
+  metadata: CheckpointMetadata,
+  newest: CheckpointIdentity | undefined,
+): RestoreChoice {
+  if (choice.keepsLineage || newest === undefined || !isAtLeast(metadata, newest)) return choice;
+  return { ...choice, newer: undefined, keepsLineage: isSame(metadata, newest) };
 }
 
 /** Refuses to restore what belongs to another job, is not what its place says, or would repeat output that cannot be taken back. */
@@ -93,10 +112,7 @@ export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, conte
       { recoverable: false },
     );
   }
-  const showing = plan.stages
-    .flatMap((stage) => stage.operators)
-    .filter((o) => o.sinkGrade !== undefined && o.sinkGrade !== 'idempotent')
-    .map((o) => o.uid);
+  const showing = showingSinks(plan);
   if (newer === undefined || settings.allowDuplicates || showing.length === 0) return;
   throw new WeirError(
     'CHECKPOINT_NOT_NEWEST',
@@ -104,6 +120,14 @@ export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, conte
       "Restore 'latest', or set allowDuplicates to accept the repetition.",
     { recoverable: false },
   );
+}
+
+/** Sinks that a repetition can be seen behind. */
+export function showingSinks(plan: PlanDescription): readonly OperatorUid[] {
+  return plan.stages
+    .flatMap((stage) => stage.operators)
+    .filter((o) => o.sinkGrade !== undefined && o.sinkGrade !== 'idempotent')
+    .map((o) => o.uid);
 }
 
 /** What a user may choose from, for a message. */

@@ -2,10 +2,13 @@ import type { AbortReason, WeirError } from '@weir/core/contracts';
 import type { Completion } from './completion.js';
 import { refuseRequest } from './give-up.js';
 import type { CheckpointedJob } from './job.js';
+import type { SavepointWish } from './savepoint.js';
 import { decide, enqueue, type CheckpointRequest, type RequestQueue, type TriggerFacts } from './trigger.js';
 
 /** A request and who waits for its outcome. */
 export interface Asked extends CheckpointRequest {
+  /** A savepoint is wanted. */
+  readonly savepoint: SavepointWish | undefined;
   completed(completion: Completion): void;
   failed(error: WeirError): void;
 }
@@ -24,10 +27,10 @@ export class Requests {
   }
 
   /** Settles when the checkpoint is durable, or with CHECKPOINT_FAILED. */
-  add(trigger: CheckpointRequest['trigger']): Promise<Completion> {
+  add(trigger: CheckpointRequest['trigger'], savepoint?: SavepointWish): Promise<Completion> {
     return new Promise((completed, failed) => {
       const createdAt = this.#job.context.clock.monotonic();
-      const asked = { trigger, createdAt, sequence: this.#asked++, completed, failed };
+      const asked = { trigger, savepoint, createdAt, sequence: this.#asked++, completed, failed };
       const { queue, refused } = enqueue(this.#queue, asked);
       this.#queue = queue;
       if (refused !== undefined) this.#refuse(refused, 'TOO_MANY_CHECKPOINT_REQUESTS');

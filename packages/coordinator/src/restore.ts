@@ -6,11 +6,16 @@ import {
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
+  type OperatorUid,
+  type PlanDescription,
   type RestorePlan,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
-import { assignState } from './compatibility.js';
+import { assignState, type StateAssignment } from './compatibility.js';
+import { adopted, adoptMaxParallelism } from './max-parallelism.js';
 import { choicesAmong } from './recovery-choice.js';
+import { decodeReference, identityOf, isSame, type CheckpointIdentity, type SavepointReference } from './reference.js';
+import { claimedState } from './unclaimed-state.js';
 
 /** A checkpoint to restore, and what a user may choose instead should it turn out damaged. */
 export interface Restorable {
@@ -18,30 +23,84 @@ export interface Restorable {
   readonly others: readonly StoredCheckpoint[];
 }
 
+/** A checkpoint whose metadata was read. */
+export interface OpenCheckpoint {
+  /** Where its bytes are: for a savepoint that the job's directory only refers to, that savepoint. */
+  readonly stored: StoredCheckpoint;
+  readonly metadata: CheckpointMetadata;
+  readonly others: readonly StoredCheckpoint[];
+}
+
 /** Reads `_metadata`. Damage is CHECKPOINT_UNREADABLE naming the others: never a silent fall-back to an older one, never a fresh start. */
-export function readMetadata(
+export function openCheckpoint(
   { stored, others }: Restorable,
   storage: JobStorage,
   { job }: CoordinatorContext,
-): Promise<CheckpointMetadata> {
-  return namingOthers(job, stored, others, async () =>
-    decodeMetadata(await storage.readMetadata(stored), stored.pointer),
+): Promise<OpenCheckpoint> {
+  return namingOthers(job, stored, others, async () => {
+    const bytes = await storage.readMetadata(stored);
+    const reference = decodeReference(bytes, stored.pointer);
+    if (reference === undefined) return { stored, others, metadata: decodeMetadata(bytes, stored.pointer) };
+    const savepoint = await follow(reference, storage);
+    const metadata = decodeMetadata(await storage.readMetadata(savepoint), savepoint.pointer);
+    if (isSame(metadata, reference)) return { stored: savepoint, others, metadata };
+    throw elsewhere(reference.pointer);
+  });
+}
+
+async function follow({ pointer }: SavepointReference, storage: JobStorage): Promise<StoredCheckpoint> {
+  try {
+    return await storage.resolve(pointer);
+  } catch (cause) {
+    if (!isWeirError(cause, 'CHECKPOINT_NONE')) throw cause;
+    throw elsewhere(pointer, cause);
+  }
+}
+
+function elsewhere(pointer: string, cause?: unknown): WeirError {
+  return new WeirError(
+    'CHECKPOINT_UNREADABLE',
+    `it is the savepoint that was at ${pointer}, and is not there any more: if it was moved, start with restoreFrom set to its present path`,
+    { cause, recoverable: false },
   );
 }
 
-/** Who restores what. CHECKPOINT_INCOMPATIBLE if the checkpoint does not fit the plan. */
+/** Which checkpoint it is, without a look at the savepoint if it is only a reference to one. */
+export async function identify(stored: StoredCheckpoint, storage: JobStorage): Promise<CheckpointIdentity> {
+  const bytes = await storage.readMetadata(stored);
+  return identityOf(decodeReference(bytes, stored.pointer) ?? decodeMetadata(bytes, stored.pointer));
+}
+
+/** Who restores what, and the plan as it then runs. CHECKPOINT_INCOMPATIBLE if the checkpoint does not fit the plan. */
 export function planRestore(
-  { stored, others }: Restorable,
-  metadata: CheckpointMetadata,
+  { stored, metadata, others }: OpenCheckpoint,
   storage: JobStorage,
-  { job, plan }: CoordinatorContext,
-): RestorePlan {
-  return {
+  context: CoordinatorContext,
+): { readonly restore: RestorePlan; readonly plan: PlanDescription } {
+  const { plan, assignment } = fit(context, metadata);
+  const restore: RestorePlan = {
     checkpointId: metadata.checkpointId,
     pointer: stored.pointer,
-    ...assignState(plan, metadata),
-    read: (blob) => namingOthers(job, stored, others, () => storage.read(stored, blob)),
+    ...assignment,
+    maxParallelism: adopted(plan),
+    read: (blob) => namingOthers(context.job, stored, others, () => storage.read(stored, blob)),
   };
+  return { restore, plan };
+}
+
+/** Makes the plan and what is stored meet; CHECKPOINT_INCOMPATIBLE where they cannot. */
+export function fit(
+  { plan, settings }: CoordinatorContext,
+  metadata: CheckpointMetadata,
+): {
+  readonly plan: PlanDescription;
+  readonly assignment: StateAssignment;
+  readonly unclaimed: readonly OperatorUid[];
+} {
+  const fitting = adoptMaxParallelism(plan, metadata);
+  const claimed = claimedState(plan, metadata);
+  const assignment = assignState(fitting, settings.allowNonRestoredState ? claimed.metadata : metadata);
+  return { plan: fitting, assignment, unclaimed: claimed.unclaimed };
 }
 
 async function namingOthers<T>(

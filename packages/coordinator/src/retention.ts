@@ -31,10 +31,11 @@ export function subsume(
 
 export type JobOutcome = Parameters<CheckpointCoordinator['end']>[0];
 
-/** Whether the job's own checkpoints are deleted when it ends (Flink: CheckpointProperties; suspending keeps all here, as a crash would). */
+/** Whether the job's own checkpoints are deleted when it ends (Flink: CheckpointProperties, where a stopped job has finished; suspending keeps all here, as a crash would). */
 export function deletesAtEnd(policy: RetentionPolicy, outcome: JobOutcome): boolean {
   switch (outcome) {
     case 'finished':
+    case 'stopped':
       return true;
     case 'suspended':
       return false;

@@ -1,13 +1,23 @@
-import { barrier, type AttemptGateway, type CheckpointLocation, type JobStorage } from '@weir/core/contracts';
+import {
+  WeirError,
+  barrier,
+  type AttemptGateway,
+  type CheckpointLocation,
+  type JobStorage,
+} from '@weir/core/contracts';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
 
-/** Makes the location of a checkpoint. One that comes only after the checkpoint was given up is handed to `discard`. */
+/** Makes the location of a checkpoint, or of a savepoint in the user's directory. One that comes only after the checkpoint was given up is handed to `discard`. */
 export async function createLocation(
   pending: PendingCheckpoint,
   storage: JobStorage,
   discard: (location: CheckpointLocation) => void,
 ): Promise<void> {
-  const location = await storage.create(pending.id);
+  const { id, savepoint } = pending;
+  const location = await (savepoint === undefined
+    ? storage.create(id)
+    : storage.createSavepoint?.(id, savepoint.directory));
+  if (location === undefined) throw new WeirError('PROTOCOL_VIOLATION', 'The checkpoint storage has no savepoints.');
   if (pending.isOpen()) pending.location = location;
   else discard(location);
 }
@@ -24,5 +34,7 @@ export async function sendBarriers(pending: PendingCheckpoint, gateway: AttemptG
   pending.enumerators = enumerators;
   // Before the barriers, because subtasks may answer at once.
   pending.phase = 'collecting';
-  gateway.trigger(barrier(pending.id, pending.triggeredAt), location);
+  const { savepoint } = pending;
+  const kind = savepoint === undefined ? 'checkpoint' : 'savepoint';
+  gateway.trigger(barrier(pending.id, pending.triggeredAt, kind, savepoint?.stop), location);
 }

@@ -1,6 +1,8 @@
+import type { CheckpointTrigger } from '@weir/core/contracts';
+
 /** Somebody wants a checkpoint. */
 export interface CheckpointRequest {
-  readonly trigger: 'periodic' | 'manual' | 'final';
+  readonly trigger: CheckpointTrigger;
   /** Monotonic ms. */
   readonly createdAt: number;
   /** Grows with every request; decides between equals. */
@@ -34,11 +36,17 @@ export type TriggerDecision<R extends CheckpointRequest> =
 
 export const QUEUE_LIMIT = 1000;
 
-const URGENCY: Readonly<Record<CheckpointRequest['trigger'], number>> = { final: 0, manual: 1, periodic: 2 };
+const URGENCY: Readonly<Record<CheckpointTrigger, number>> = {
+  savepoint: 0,
+  stop: 0,
+  final: 1,
+  manual: 2,
+  periodic: 3,
+};
 
-/** The job waits for its final checkpoint with nothing else to do, so that one may run beside any number of others. */
-function isForced(request: CheckpointRequest): boolean {
-  return request.trigger === 'final';
+/** A user waits for a savepoint, and the job for its final checkpoint with nothing else to do: those may run beside any number of others. */
+function isForced({ trigger }: CheckpointRequest): boolean {
+  return trigger === 'savepoint' || trigger === 'stop' || trigger === 'final';
 }
 
 function isBefore(a: CheckpointRequest, b: CheckpointRequest): boolean {

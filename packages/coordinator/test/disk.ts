@@ -30,6 +30,8 @@ export class Disk {
   finished: Uint8Array | undefined;
   attempt = 0;
   owner: DiskStorage | undefined;
+  /** Folders of users, by their path. */
+  readonly savepoints = new Map<string, Folder>();
   /** Other directories that a path may lead to. */
   readonly elsewhere: Disk[] = [];
 
@@ -62,6 +64,12 @@ export class Disk {
   copy(id: CheckpointId, to: Disk, as: CheckpointId): void {
     to.folders.set(as, { files: new Set(), metadata: this.folders.get(id)?.metadata });
   }
+  /** A user moves a savepoint. */
+  move(from: string, to: string): void {
+    const folder = this.savepoints.get(from);
+    if (folder !== undefined) this.savepoints.set(to, folder);
+    this.savepoints.delete(from);
+  }
   storage(options: StorageOptions = {}): DiskStorage {
     return new DiskStorage(this, options);
   }
@@ -74,13 +82,14 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
   readonly steps: string[] = [];
   readonly disk: Disk;
   intercept: Intercept | undefined;
+  savepointDirectory: string | undefined;
   isClosed = false;
   #isDead = false;
 
   constructor(disk: Disk, { intercept, locks = true }: StorageOptions) {
     this.disk = disk;
     this.intercept = intercept;
-    this.capabilities = { durable: true, locks };
+    this.capabilities = { durable: true, locks, savepoints: true };
   }
 
   /** The process is gone: nothing it has not finished happens any more, and its lock can be taken over. */
@@ -129,6 +138,7 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
     return this.act('list', () => [...this.disk.folders.keys()].sort((a, b) => a - b).map((id) => this.#stored(id)));
   }
   async resolve(pointer: string): Promise<StoredCheckpoint> {
+    if (this.disk.savepoints.get(pointer)?.metadata !== undefined) return { id: 0, pointer, complete: true };
     for (const disk of [this.disk, ...this.disk.elsewhere]) {
       const id = disk.complete.find((known) => disk.pointer(known) === pointer);
       // As for a folder of any name: the id is not known before the metadata is read.
@@ -141,11 +151,26 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
       if (this.disk.folders.has(id)) throw new WeirError('STORAGE_FAILED', `chk-${String(id)} is taken`);
       const folder: Folder = { files: new Set(), metadata: undefined };
       this.disk.folders.set(id, folder);
-      return new DiskLocation(this, folder, id);
+      return new DiskLocation(this, folder, id, {
+        pointer: this.disk.pointer(id),
+        name: String(id),
+        remove: () => this.disk.folders.delete(id),
+      });
+    });
+  }
+  async createSavepoint(id: CheckpointId, directory: string): Promise<CheckpointLocation> {
+    return this.act(`create savepoint ${String(id)}`, () => {
+      const folder: Folder = { files: new Set(), metadata: undefined };
+      const pointer = `${directory}/savepoint-orders-${String(this.disk.savepoints.size + 1)}`;
+      this.disk.savepoints.set(pointer, folder);
+      const remove = (): boolean => this.disk.savepoints.delete(pointer);
+      return new DiskLocation(this, folder, id, { pointer, name: `savepoint ${String(id)}`, remove });
     });
   }
   async readMetadata({ pointer }: StoredCheckpoint): Promise<Uint8Array> {
     return this.act(`read ${pointer}`, () => {
+      const savepoint = this.disk.savepoints.get(pointer)?.metadata;
+      if (savepoint !== undefined) return savepoint;
       for (const disk of [this.disk, ...this.disk.elsewhere]) {
         const id = disk.complete.find((known) => disk.pointer(known) === pointer);
         const metadata = id === undefined ? undefined : disk.folders.get(id)?.metadata;
@@ -160,8 +185,11 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
       throw new WeirError('CHECKPOINT_UNREADABLE', `${pointer}/${blob.path} is missing`);
     });
   }
-  async delete({ id }: StoredCheckpoint): Promise<void> {
-    await this.act(`delete ${String(id)}`, () => this.disk.folders.delete(id));
+  async delete({ id, pointer }: StoredCheckpoint): Promise<void> {
+    await this.act(`delete ${String(id)}`, () => {
+      if (pointer === this.disk.pointer(id)) this.disk.folders.delete(id);
+      else this.disk.savepoints.delete(pointer);
+    });
   }
   async readFinished(): Promise<Uint8Array | undefined> {
     return this.act('read finished', () => this.disk.finished);
@@ -191,13 +219,22 @@ export class DiskLocation implements CheckpointLocation {
   readonly pointer: string;
   readonly #storage: DiskStorage;
   readonly #folder: Folder;
+  readonly #name: string;
+  readonly #remove: () => void;
   #isDiscarded = false;
 
-  constructor(storage: DiskStorage, folder: Folder, id: CheckpointId) {
+  constructor(
+    storage: DiskStorage,
+    folder: Folder,
+    id: CheckpointId,
+    place: { readonly pointer: string; readonly name: string; readonly remove: () => void },
+  ) {
     this.#storage = storage;
     this.#folder = folder;
+    this.#name = place.name;
+    this.#remove = place.remove;
     this.id = id;
-    this.pointer = storage.disk.pointer(id);
+    this.pointer = place.pointer;
   }
 
   get complete(): boolean {
@@ -212,16 +249,16 @@ export class DiskLocation implements CheckpointLocation {
     this.#folder.files.add(name);
   }
   async publish(metadata: Uint8Array): Promise<void> {
-    await this.#storage.act(`publish ${String(this.id)}`, () => {
+    await this.#storage.act(`publish ${this.#name}`, () => {
       if (this.#isDiscarded || this.complete) throw new WeirError('STORAGE_FAILED', 'discarded or published');
       this.#folder.metadata = metadata;
     });
   }
   async discard(): Promise<void> {
-    await this.#storage.act(`discard ${String(this.id)}`, () => {
+    await this.#storage.act(`discard ${this.#name}`, () => {
       if (this.complete) throw new WeirError('STORAGE_FAILED', 'complete');
       this.#isDiscarded = true;
-      this.#storage.disk.folders.delete(this.id);
+      this.#remove();
     });
   }
 }

@@ -46,6 +46,9 @@ export class FakeGateway implements AttemptGateway {
     this.log.push(`completed ${String(id)}`);
     return this.commit(id);
   }
+  released(id: CheckpointId): void {
+    this.log.push(`released ${String(id)}`);
+  }
   aborted(id: CheckpointId, latestCompleted: CheckpointId): void {
     this.log.push(`aborted ${String(id)} after ${String(latestCompleted)}`);
   }

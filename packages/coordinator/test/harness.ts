@@ -28,6 +28,9 @@ export const SETTINGS: CheckpointSettings = {
   numRetained: 1,
   lockTimeoutMs: 10_000,
   allowDuplicates: false,
+  allowNonRestoredState: false,
+  claimMode: 'no-claim',
+  preferCheckpointForRecovery: true,
 };
 
 export interface ProcessOptions {
@@ -118,6 +121,26 @@ export class Process {
     await done;
     await this.clock.settle();
     return id;
+  }
+
+  /** Completes a plain savepoint; where it is. */
+  async savepoint(gateway: FakeGateway, directory = 'savepoints'): Promise<string> {
+    const done = this.coordinator.triggerSavepoint(directory);
+    await this.clock.settle();
+    gateway.ackAll(gateway.triggered.at(-1) ?? 0);
+    return (await done).pointer;
+  }
+
+  /** Stops the job with a savepoint, as the engine does; where it is. */
+  async stop(gateway: FakeGateway, directory = 'savepoints'): Promise<string> {
+    const done = this.coordinator.stopWithSavepoint({ directory, drain: false });
+    await this.clock.settle();
+    gateway.ackAll(gateway.triggered.at(-1) ?? 0);
+    const { stats, committed } = await done;
+    await committed;
+    await this.coordinator.attemptEnded(gateway.attempt);
+    await this.coordinator.end('stopped');
+    return stats.pointer;
   }
 
   told<K extends JobEventBody['kind']>(kind: K): Extract<JobEventBody, { kind: K }>[] {

@@ -56,7 +56,7 @@ export function metadataOf(parts: Partial<CheckpointMetadata> = {}): CheckpointM
   const ran = { parallelism: 1, maxParallelism: 128, status: 'running' as const, enumerator: undefined };
   const at = (subtask: SubtaskId): CheckpointMetadata['operators'][number]['subtasks'][number] => {
     const { keyed, operator, committables } = snapshotOf(subtask, checkpointId);
-    return { index: 0, keyed, operator, committables };
+    return { index: 0, keyed, operator, committables, channels: [] };
   };
   return {
     job: 'orders',

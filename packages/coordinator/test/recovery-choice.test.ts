@@ -14,6 +14,7 @@ function choose(restoreFrom: RestoreFrom, found: Partial<Found>): unknown {
       stored: [],
       finished: undefined,
       named: undefined,
+      claimMode: 'no-claim',
       ...found,
     });
     switch (choice.kind) {
@@ -118,7 +119,16 @@ describe('the choice', () => {
 
   test('what is missing is named together with what there is', () => {
     expect(() =>
-      chooseRecovery('orders', { checkpointId: 7 }, { stored: [at(3), at(4)], finished: undefined, named: undefined }),
+      chooseRecovery(
+        'orders',
+        { checkpointId: 7 },
+        {
+          stored: [at(3), at(4)],
+          finished: undefined,
+          named: undefined,
+          claimMode: 'no-claim',
+        },
+      ),
     ).toThrow(/no completed checkpoint 7\. .*3, 4; choose one with restoreFrom \{ checkpoint: 4 \}/);
   });
 });

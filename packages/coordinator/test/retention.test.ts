@@ -58,9 +58,9 @@ describe('subsumption', () => {
 
 describe('the end of a job', () => {
   const rows: Record<RetentionPolicy, Record<JobOutcome, boolean>> = {
-    'no-externalized': { finished: true, cancelled: true, failed: true, suspended: false },
-    'delete-on-cancellation': { finished: true, cancelled: true, failed: false, suspended: false },
-    'retain-on-cancellation': { finished: true, cancelled: false, failed: false, suspended: false },
+    'no-externalized': { finished: true, stopped: true, cancelled: true, failed: true, suspended: false },
+    'delete-on-cancellation': { finished: true, stopped: true, cancelled: true, failed: false, suspended: false },
+    'retain-on-cancellation': { finished: true, stopped: true, cancelled: false, failed: false, suspended: false },
   };
   test.each(
     Object.entries(rows).flatMap(([policy, row]) =>

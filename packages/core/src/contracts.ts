@@ -61,6 +61,7 @@ export type {
   CheckpointRecord,
   CheckpointSettings,
   CheckpointStatistics,
+  ClaimMode,
   CoordinatorContext,
   CoordinatorFactory,
   Decline,
@@ -71,12 +72,15 @@ export type {
   RetentionPolicy,
   StageDescription,
   StartDecision,
+  StopOptions,
+  StopSavepoint,
   SubtaskReport,
 } from './contracts/coordinator.js';
 export type { DirectoryEntry, FileHandle, FileStat, FileSystem } from './contracts/file-system.js';
 export type {
   AbortReason,
   CheckpointStats,
+  CheckpointTrigger,
   JobEnding,
   JobEvent,
   JobEventBody,

@@ -53,6 +53,8 @@ export const ERROR_CODES = {
   CHECKPOINT_UNREADABLE: 'a checkpoint is damaged, incomplete or of an unknown format',
   CHECKPOINT_INCOMPATIBLE: 'a checkpoint does not fit the job that should restore it',
   CHECKPOINT_NOT_NEWEST: 'restoring it would repeat output that was already committed',
+  SAVEPOINT_NOWHERE: 'a savepoint was asked for, and there is no place to put it',
+  STOP_FAILED: 'the savepoint to stop with is complete, but the job did not end as it should',
   STORAGE_FAILED: 'the checkpoint storage could not do what was asked',
   STORAGE_LOCKED: 'another living process runs this job on this directory',
   STORAGE_FENCED: 'this process lost its lock to another one',

@@ -1,6 +1,6 @@
 export { createEnvironment } from './environment/environment.js';
 export type { Environment, EnvironmentOptions, StartOptions } from './environment/environment.js';
-export type { JobEnd, JobHandle } from './environment/job-handle.js';
+export type { JobEnd, JobHandle, StopWithSavepointOptions } from './environment/job-handle.js';
 export { isRecoverable, isWeirError, WeirError } from './errors.js';
 export type { ErrorCode } from './errors.js';
 export { defineRole } from './contracts/plugin.js';

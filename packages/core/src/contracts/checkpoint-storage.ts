@@ -18,6 +18,8 @@ export interface StorageCapabilities {
   readonly durable: boolean;
   /** A second process is kept out by `lock`. */
   readonly locks: boolean;
+  /** Savepoints can be put into directories of the user's, see {@link JobStorage.createSavepoint}. Absent: they cannot. */
+  readonly savepoints?: boolean | undefined;
 }
 export interface StorageScope {
   readonly job: JobName;
@@ -33,10 +35,18 @@ export interface JobStorage {
   lock(options: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<StorageLock>;
   /** Every checkpoint location present, complete or not, ascending by id; foreign names are ignored. */
   list(): Promise<readonly StoredCheckpoint[]>;
-  /** The completed checkpoint or savepoint that a user's path names (its folder or its `_metadata` file). Fails with CHECKPOINT_NONE if there is none. */
+  /** The completed checkpoint or savepoint, of any job, that a user's path names (its folder or its `_metadata` file). Fails with CHECKPOINT_NONE if there is none. */
   resolve(pointer: string): Promise<StoredCheckpoint>;
   /** Makes an empty location for a new checkpoint. Fails with STORAGE_FAILED if the id is taken. */
   create(checkpointId: CheckpointId): Promise<CheckpointLocation>;
+  /** Where savepoints go that nobody gives a directory. */
+  readonly savepointDirectory?: string | undefined;
+  /**
+   * Makes an empty location for a savepoint: a new place in `directory`, which is made if it is missing; any number of them for one id. It is
+   * in no `list`. `resolve` finds it by its pointer, also after all of it was moved and the pointer with it, so it refers to nothing outside.
+   * There with `capabilities.savepoints`.
+   */
+  createSavepoint?(checkpointId: CheckpointId, directory: string): Promise<CheckpointLocation>;
   /**
    * The bytes given to `publish`, durable from now on if they were not: the process that published may have died before it knew.
    * Integrity of `_metadata` is checked by its reader; a missing one is CHECKPOINT_UNREADABLE.

@@ -24,7 +24,14 @@ export interface CheckpointSettings {
   readonly lockTimeoutMs: number;
   /** Restoring an older checkpoint than the newest is accepted although sinks will repeat output. */
   readonly allowDuplicates: boolean;
+  /** State that no operator of the job claims is left behind instead of refused. */
+  readonly allowNonRestoredState: boolean;
+  /** Whose the checkpoint or savepoint is that is restored by its path: `claim`: the job's, which removes it once it is superfluous; `no-claim`: the user's. */
+  readonly claimMode: ClaimMode;
+  /** False: a triggered savepoint is committed and restored from like a checkpoint. */
+  readonly preferCheckpointForRecovery: boolean;
 }
+export type ClaimMode = 'claim' | 'no-claim';
 /** What becomes of completed checkpoints when the job ends; a finished job's are always deleted. Default `delete-on-cancellation`. */
 export type RetentionPolicy = 'no-externalized' | 'delete-on-cancellation' | 'retain-on-cancellation';
 
@@ -41,6 +48,8 @@ export interface StageDescription {
   readonly id: StageId;
   readonly parallelism: number;
   readonly maxParallelism: number;
+  /** Nobody has set the maximum parallelism: that of a restored checkpoint is taken over. */
+  readonly adoptsMaxParallelism?: boolean | undefined;
   readonly isSource: boolean;
   readonly operators: readonly OperatorDescription[];
 }
@@ -85,15 +94,40 @@ export interface CheckpointCoordinator {
   receive(report: SubtaskReport): void;
   /** A checkpoint now, whatever the schedule says. Rejects with CHECKPOINT_FAILED naming the reason. */
   triggerCheckpoint(): Promise<CheckpointStats>;
+  /**
+   * A savepoint in a new folder of `directory`, else of the storage's own. Rejects with SAVEPOINT_NOWHERE if there is neither, or with
+   * CHECKPOINT_FAILED naming the reason. It is the user's: never restored unless asked for, never removed, and nothing is committed for it.
+   */
+  triggerSavepoint(directory?: string): Promise<CheckpointStats>;
+  /**
+   * A savepoint behind which no record moves. Periodic checkpoints stop before it, and start again if it fails (rejects as `triggerSavepoint`
+   * does). Once it is complete the job is to end: until then it is what an attempt, also of another process, restores.
+   */
+  stopWithSavepoint(options: StopOptions): Promise<StopSavepoint>;
   /** Every subtask is past end of data: take the last checkpoint, and settle once its committables are committed. Tries again after a failure that is tolerable. */
   finalCheckpoint(): Promise<void>;
   /** No message of this attempt counts any more; pending checkpoints are aborted. Settles when no write to the storage is under way. */
   attemptEnded(attempt: AttemptNumber): Promise<void>;
   /** Fails with STORAGE_FENCED once another process or attempt has taken over. Asked before each batch of commits. */
   verify(attempt: AttemptNumber): Promise<void>;
-  /** The job is over: marker, retention, lock. `suspended` keeps everything, as a crash would. */
-  end(outcome: 'finished' | 'failed' | 'cancelled' | 'suspended'): Promise<void>;
+  /**
+   * The job is over: marker, retention, lock. `suspended` keeps everything, as a crash would; `stopped` keeps the savepoint it was stopped with,
+   * and the knowledge of where that is.
+   */
+  end(outcome: 'finished' | 'stopped' | 'failed' | 'cancelled' | 'suspended'): Promise<void>;
   statistics(): CheckpointStatistics;
+}
+
+export interface StopOptions {
+  /** Default: the storage's own. */
+  readonly directory?: string | undefined;
+  /** Sources end, the last watermark and `finish` run everywhere, and only then is the savepoint taken. Else the job stops where it stands. */
+  readonly drain: boolean;
+}
+/** The savepoint is durable; `committed` settles when what it covers is visible, or rejects if the attempt ends first. */
+export interface StopSavepoint {
+  readonly stats: CheckpointStats;
+  readonly committed: Promise<void>;
 }
 
 export type StartDecision =
@@ -118,6 +152,8 @@ export interface RestorePlan {
   /** Keyed by subtaskName; one entry per subtask of the present plan that has something to restore. */
   readonly subtasks: ReadonlyMap<string, readonly OperatorSnapshot[]>;
   readonly enumerators: ReadonlyMap<OperatorUid, EnumeratorSnapshot>;
+  /** Stages of which the plan left the maximum parallelism open, with that of the checkpoint. */
+  readonly maxParallelism?: ReadonlyMap<StageId, number> | undefined;
   /** Bytes behind a handle, verified. */
   read(blob: BlobHandle): Promise<Uint8Array>;
 }
@@ -135,7 +171,9 @@ export interface AttemptGateway {
    * ends first. Called in ascending order, also while the commits of an earlier one are still under way.
    */
   completed(checkpointId: CheckpointId): Promise<void>;
-  /** Tells every subtask that `checkpointId` will not complete. */
+  /** A savepoint is complete. Subtasks are told nothing: what it covers is committed by the checkpoint after it. */
+  released(checkpointId: CheckpointId): void;
+  /** Tells every subtask that `checkpointId` will not complete; those that stand still behind a savepoint to stop with go on. */
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void;
 }
 

@@ -39,9 +39,12 @@ export type AbortReason =
   | 'TRIGGER_CHECKPOINT_FAILURE'
   | 'TASK_FAILURE';
 
+/** Who wanted it: the schedule, a user, the end of all data; or it is a savepoint, or one to stop with. */
+export type CheckpointTrigger = 'periodic' | 'manual' | 'final' | 'savepoint' | 'stop';
+
 export interface CheckpointStats {
   readonly checkpointId: CheckpointId;
-  readonly trigger: 'periodic' | 'manual' | 'final';
+  readonly trigger: CheckpointTrigger;
   readonly triggeredAt: number;
   readonly completedAt: number;
   readonly durationMs: number;
@@ -70,7 +73,7 @@ export type JobEvent = { readonly at: number } & (
   | {
       readonly kind: 'checkpoint-triggered';
       readonly checkpointId: CheckpointId;
-      readonly trigger: 'periodic' | 'manual' | 'final';
+      readonly trigger: CheckpointTrigger;
     }
   | {
       readonly kind: 'checkpoint-acked';

@@ -26,6 +26,8 @@ export interface Barrier {
   /** When the coordinator triggered the checkpoint, epoch ms. */
   readonly timestamp: number;
   readonly snapshot: SnapshotKind;
+  /** The job is to stop with this savepoint: no record moves behind it before its fate is known. With `drain` data ends in front of it. */
+  readonly stop?: 'drain' | 'suspend' | undefined;
 }
 /** The sender gave the checkpoint up; its barrier will not come. */
 export interface CancelMarker {
@@ -52,8 +54,13 @@ export const BATCH_SIZE = 1024;
 export function batch<T>(records: readonly T[]): RecordBatch<T> {
   return { kind: 'batch', records };
 }
-export function barrier(checkpointId: CheckpointId, timestamp = 0, snapshot: SnapshotKind = 'checkpoint'): Barrier {
-  return { kind: 'barrier', checkpointId, timestamp, snapshot };
+export function barrier(
+  checkpointId: CheckpointId,
+  timestamp = 0,
+  snapshot: SnapshotKind = 'checkpoint',
+  stop?: Barrier['stop'],
+): Barrier {
+  return { kind: 'barrier', checkpointId, timestamp, snapshot, ...(stop === undefined ? {} : { stop }) };
 }
 export function cancelMarker(checkpointId: CheckpointId): CancelMarker {
   return { kind: 'cancel', checkpointId };

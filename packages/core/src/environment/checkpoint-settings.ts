@@ -1,4 +1,4 @@
-import type { CheckpointSettings, RetentionPolicy } from '../contracts/coordinator.js';
+import type { CheckpointSettings, ClaimMode, RetentionPolicy } from '../contracts/coordinator.js';
 import { WeirError } from '../errors.js';
 import type { SettingName, SettingValue } from './config-keys.js';
 import { defaultOf, type Configuration } from './configuration.js';
@@ -28,6 +28,14 @@ export interface CheckpointOptions {
   readonly lockTimeout?: Duration | undefined;
   /** Permits restoring an older checkpoint than the newest although sinks will repeat output. Default false. */
   readonly allowDuplicates?: boolean | undefined;
+  /** @deprecated Leave it out. False: a triggered savepoint is committed, and restored after a failure, like a checkpoint. Default true. */
+  readonly preferCheckpointForRecovery?: boolean | undefined;
+}
+
+/** How the checkpoint is restored that a job starts from. */
+export interface RecoveryOptions {
+  readonly allowNonRestoredState?: boolean | undefined;
+  readonly claimMode?: ClaimMode | undefined;
 }
 
 /** One call of `enableCheckpointing`. Without an interval there are only manual and final checkpoints, unless the configuration has one. */
@@ -48,9 +56,16 @@ const KEYS = {
   numRetained: 'execution.checkpointing.num-retained',
   lockTimeout: 'weir.checkpointing.lock-timeout',
   allowDuplicates: 'weir.checkpointing.allow-duplicates',
+  preferCheckpointForRecovery: 'execution.checkpointing.prefer-checkpoint-for-recovery',
 } as const satisfies Record<'interval' | keyof CheckpointOptions, SettingName>;
 
-type Option = keyof typeof KEYS;
+const RECOVERY_KEYS = {
+  allowNonRestoredState: 'execution.state-recovery.ignore-unclaimed-state',
+  claimMode: 'execution.state-recovery.claim-mode',
+} as const satisfies Record<keyof RecoveryOptions, SettingName>;
+
+const ALL_KEYS = { ...KEYS, ...RECOVERY_KEYS };
+type Option = keyof typeof ALL_KEYS;
 
 /**
  * Code over configuration over default; undefined if neither code nor configuration turns checkpointing on.
@@ -59,19 +74,20 @@ type Option = keyof typeof KEYS;
 export function resolveCheckpointSettings(
   call: CheckpointingCall | undefined,
   configuration: Configuration,
+  recovery: RecoveryOptions = {},
 ): CheckpointSettings | undefined {
   if (call === undefined && configuration.get(KEYS.interval) === undefined) return undefined;
-  const inCode: Partial<Record<string, unknown>> = { ...call?.options, interval: call?.interval };
-  refuseUnknownOptions(inCode);
+  refuseUnknownOptions(call?.options ?? {});
+  const inCode: Partial<Record<string, unknown>> = { ...call?.options, interval: call?.interval, ...recovery };
 
-  const optional = <O extends Option>(option: O): SettingValue<(typeof KEYS)[O]> | undefined => {
-    const key = KEYS[option];
+  const optional = <O extends Option>(option: O): SettingValue<(typeof ALL_KEYS)[O]> | undefined => {
+    const key = ALL_KEYS[option];
     return inCode[option] === undefined
       ? (configuration.get(key) ?? defaultOf(key))
       : readOption(option, key, inCode[option]);
   };
   // Every option but the interval has a default in the table.
-  const setting = <O extends Exclude<Option, 'interval'>>(option: O): SettingValue<(typeof KEYS)[O]> =>
+  const setting = <O extends Exclude<Option, 'interval'>>(option: O): SettingValue<(typeof ALL_KEYS)[O]> =>
     optional(option)!;
 
   const settings: CheckpointSettings = {
@@ -85,6 +101,9 @@ export function resolveCheckpointSettings(
     numRetained: setting('numRetained'),
     lockTimeoutMs: setting('lockTimeout'),
     allowDuplicates: setting('allowDuplicates'),
+    allowNonRestoredState: setting('allowNonRestoredState'),
+    claimMode: setting('claimMode'),
+    preferCheckpointForRecovery: setting('preferCheckpointForRecovery'),
   };
   refuseContradictions(settings);
   return settings;
@@ -104,6 +123,16 @@ function refuseUnknownOptions(options: object): void {
   if (unknown === undefined) return;
   const message = `enableCheckpointing has no option ${unknown}: did you mean ${String(nearest(unknown, Object.keys(KEYS)))}?`;
   throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
+}
+
+/** What a user should know about what was asked for. */
+export function deprecations(call: CheckpointingCall | undefined, configuration: Configuration): readonly string[] {
+  const option = 'preferCheckpointForRecovery';
+  const isAsked = call?.options?.[option] !== undefined || configuration.get(KEYS[option]) !== undefined;
+  if (!isAsked) return [];
+  return [
+    `${option} is deprecated. Leave it out: a job that fails goes back to its newest checkpoint, or to the savepoint it started from; a savepoint taken meanwhile stays out of it.`,
+  ];
 }
 
 function refuseContradictions({ minPauseMs, maxConcurrent }: CheckpointSettings): void {

@@ -1,6 +1,7 @@
 import { systemId, systemRandom } from '../adapters/system-chance.js';
 import { systemClock } from '../adapters/system-clock.js';
 import type { Clock, Random } from '../contracts/clock.js';
+import type { ClaimMode } from '../contracts/coordinator.js';
 import type { Logger } from '../contracts/logger.js';
 import { NO_METRICS, type Metrics } from '../contracts/metrics.js';
 import type { Plugin } from '../contracts/plugin.js';
@@ -47,9 +48,17 @@ export interface EnvironmentOptions {
 export interface StartOptions {
   /**
    * `auto` (default): the newest completed checkpoint of this job if there is one. `latest`: the same, but none is an error. `none`: from the
-   * beginning. A path: that checkpoint. `{ checkpoint: 41 }`: that one of this job.
+   * beginning. A path: that checkpoint or savepoint. `{ checkpoint: 41 }`: that one of this job. After a stop, `auto` and `latest` go on from
+   * the savepoint.
    */
   readonly restoreFrom?: string | { readonly checkpoint: CheckpointId } | undefined;
+  /** State that no operator claims is left behind instead of refused. Default false. Key `execution.state-recovery.ignore-unclaimed-state`. */
+  readonly allowNonRestoredState?: boolean | undefined;
+  /**
+   * Whose what a path leads to is from now on: `no-claim` (default): yours, and never removed; `claim`: the job's, which removes it when it is
+   * superfluous, and at its end by the rules for its own checkpoints. Key `execution.state-recovery.claim-mode`.
+   */
+  readonly claimMode?: ClaimMode | undefined;
   /** The job's own restart strategy; it beats the environment's. */
   readonly restart?: Plugin | undefined;
   /** Ends the job when it aborts, keeping everything that is needed to resume it. */
@@ -114,6 +123,10 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
         maxParallelism: options.maxParallelism,
         checkpointing,
         restoreFrom: restoreWish(startOptions.restoreFrom),
+        recovery: {
+          allowNonRestoredState: startOptions.allowNonRestoredState,
+          claimMode: startOptions.claimMode,
+        },
         cancellationTimeoutMs,
         signal: startOptions.signal,
         host,

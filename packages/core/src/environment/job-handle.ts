@@ -1,8 +1,8 @@
 import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs';
-import type { CheckpointCoordinator, CheckpointStatistics } from '../contracts/coordinator.js';
+import type { CheckpointCoordinator, CheckpointStatistics, StopOptions } from '../contracts/coordinator.js';
 import type { CheckpointStats, JobEvent, JobStatus } from '../contracts/job-events.js';
 import type { JobName } from '../element/ids.js';
-import { WeirError } from '../errors.js';
+import { isWeirError, messageOf, WeirError } from '../errors.js';
 
 /** Events that a late subscriber still gets. */
 const REPLAYED_EVENTS = 1000;
@@ -19,6 +19,18 @@ export interface JobHandle extends AsyncDisposable {
   readonly done: Promise<JobEnd>;
   /** Takes a checkpoint now, whatever the schedule says. Rejects with CHECKPOINT_FAILED naming the reason, or JOB_NOT_RUNNING. */
   triggerCheckpoint(): Promise<CheckpointStats>;
+  /**
+   * Takes a savepoint in a new folder of `dir`, else of the storage's own directory for savepoints; `pointer` of the result says where. It is
+   * yours: weir never removes it, nor restores it unless it is named. Rejects with SAVEPOINT_NOWHERE, CHECKPOINT_FAILED or JOB_NOT_RUNNING.
+   */
+  triggerSavepoint(dir?: string): Promise<CheckpointStats>;
+  /**
+   * Takes a savepoint behind which no record moves, publishes what it covers, and ends the job as `stopped`; settles then. With `drain` sources
+   * end first, and operators emit what they hold back: for a job that is not to go on. If the savepoint fails the job keeps running and this
+   * rejects as `triggerSavepoint` does (after a failed drain the job goes back to its last checkpoint). STOP_FAILED, naming the savepoint, if it
+   * is complete and the job failed all the same.
+   */
+  stopWithSavepoint(options?: StopWithSavepointOptions): Promise<CheckpointStats>;
   /** Ends the job now. Checkpoints are kept or deleted by the retention policy; output that no checkpoint covers is not published. */
   cancel(): Promise<JobEnd>;
   /** Numbers about checkpoints; undefined with checkpointing off. */
@@ -27,6 +39,13 @@ export interface JobHandle extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 export type JobEnd = 'finished' | 'cancelled' | 'stopped';
+
+export interface StopWithSavepointOptions {
+  /** Default: the storage's own directory for savepoints. */
+  readonly dir?: string | undefined;
+  /** Default false: the job stops where it stands. */
+  readonly drain?: boolean | undefined;
+}
 
 /** The inside of a handle. */
 export class RunningJob implements JobHandle {
@@ -37,6 +56,7 @@ export class RunningJob implements JobHandle {
   readonly #now: () => number;
   readonly #coordinator: CheckpointCoordinator | undefined;
   readonly #cancel: (keep: boolean) => void;
+  readonly #stop: (options: StopOptions) => Promise<CheckpointStats>;
 
   constructor(options: {
     readonly name: JobName;
@@ -44,12 +64,14 @@ export class RunningJob implements JobHandle {
     readonly coordinator: CheckpointCoordinator | undefined;
     readonly run: () => Promise<JobEnd>;
     readonly cancel: (keep: boolean) => void;
+    readonly stop: (options: StopOptions) => Promise<CheckpointStats>;
     readonly events: { emit?: (event: JobEvent) => void; setStatus?: (status: JobStatus) => void };
   }) {
     this.name = options.name;
     this.#now = options.now;
     this.#coordinator = options.coordinator;
     this.#cancel = options.cancel;
+    this.#stop = options.stop;
     options.events.emit = (event) => {
       this.#events.next(event);
     };
@@ -70,16 +92,29 @@ export class RunningJob implements JobHandle {
   }
 
   async triggerCheckpoint(): Promise<CheckpointStats> {
-    if (this.#coordinator === undefined) {
-      throw new WeirError(
-        'CHECKPOINT_FAILED',
-        `Job ${this.name} takes no checkpoints: call env.enableCheckpointing(...) before it starts.`,
-      );
+    return this.#runningCoordinator('checkpoint').triggerCheckpoint();
+  }
+
+  async triggerSavepoint(dir?: string): Promise<CheckpointStats> {
+    return this.#runningCoordinator('savepoint').triggerSavepoint(dir);
+  }
+
+  async stopWithSavepoint({ dir, drain = false }: StopWithSavepointOptions = {}): Promise<CheckpointStats> {
+    this.#runningCoordinator('savepoint');
+    const stats = await this.#stop({ directory: dir, drain });
+    const savepoint = `its savepoint is complete: ${stats.pointer}`;
+    let end: JobEnd;
+    try {
+      end = await this.done;
+    } catch (error) {
+      if (isWeirError(error, 'STOP_FAILED')) throw error;
+      const message = `Job ${this.name} failed while it stopped (${messageOf(error)}), but ${savepoint}. Start it from there.`;
+      throw new WeirError('STOP_FAILED', message, { cause: error, recoverable: false });
     }
-    if (this.status !== 'running' && this.status !== 'finishing') {
-      throw new WeirError('JOB_NOT_RUNNING', `No checkpoint of job ${this.name} can be taken: it is ${this.status}.`);
-    }
-    return this.#coordinator.triggerCheckpoint();
+    if (end === 'stopped') return stats;
+    throw new WeirError('STOP_FAILED', `Job ${this.name} was ${end} before it had stopped, but ${savepoint}.`, {
+      recoverable: false,
+    });
   }
 
   cancel(): Promise<JobEnd> {
@@ -94,6 +129,19 @@ export class RunningJob implements JobHandle {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cancel(true);
     await this.done.catch(() => undefined);
+  }
+
+  #runningCoordinator(what: 'checkpoint' | 'savepoint'): CheckpointCoordinator {
+    if (this.#coordinator === undefined) {
+      throw new WeirError(
+        'CHECKPOINT_FAILED',
+        `Job ${this.name} takes no ${what}s: call env.enableCheckpointing(...) before it starts.`,
+      );
+    }
+    if (this.status !== 'running' && this.status !== 'finishing') {
+      throw new WeirError('JOB_NOT_RUNNING', `No ${what} of job ${this.name} can be taken: it is ${this.status}.`);
+    }
+    return this.#coordinator;
   }
 
   async #follow(run: () => Promise<JobEnd>): Promise<JobEnd> {

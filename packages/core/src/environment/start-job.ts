@@ -11,11 +11,16 @@ import {
 } from '../contracts/roles.js';
 import type { JobName } from '../element/ids.js';
 import { messageOf, WeirError } from '../errors.js';
-import { describePlan, planOf, type Plan } from '../graph/plan.js';
+import { describePlan, planOf, withMaxParallelism, type Plan } from '../graph/plan.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
 import { Attempt } from '../host/attempt.js';
 import { JobRun } from '../host/job-run.js';
-import { resolveCheckpointSettings, type CheckpointingCall } from './checkpoint-settings.js';
+import {
+  deprecations,
+  resolveCheckpointSettings,
+  type CheckpointingCall,
+  type RecoveryOptions,
+} from './checkpoint-settings.js';
 import { readConfiguration, type Configuration } from './configuration.js';
 import { JobContainer } from './container.js';
 import type { HostServices } from './host-services.js';
@@ -43,6 +48,7 @@ export interface StartJobOptions {
   readonly maxParallelism: number | undefined;
   readonly checkpointing: CheckpointingCall | undefined;
   readonly restoreFrom: RestoreFrom | undefined;
+  readonly recovery: RecoveryOptions;
   readonly cancellationTimeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly host: HostServices;
@@ -65,10 +71,15 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
       options.parallelism ?? configuration.get('parallelism.default') ?? SUPPORTED_KEYS['parallelism.default'].default,
     maxParallelism: options.maxParallelism ?? configuration.get('pipeline.max-parallelism'),
   });
-  const settings = resolveCheckpointSettings(options.checkpointing, configuration);
+  const settings = resolveCheckpointSettings(options.checkpointing, configuration, options.recovery);
   const restoreFrom = options.restoreFrom ?? configuredRestore(configuration);
   if (settings === undefined) refuseToRestore(name, restoreFrom);
-  const notices = [...configuration.notices, ...checkGuarantees(graph, settings), ...uidNotices(plan, settings)];
+  const notices = [
+    ...configuration.notices,
+    ...deprecations(options.checkpointing, configuration),
+    ...checkGuarantees(graph, settings),
+    ...uidNotices(plan, settings),
+  ];
 
   const container = new JobContainer(choicesIn(configuration));
   container.supply(ClockRole, host.clock);
@@ -131,7 +142,7 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
     makeAttempt: ({ attempt, lineage, restore }) =>
       new Attempt({
         job: name,
-        plan,
+        plan: withMaxParallelism(plan, restore?.maxParallelism),
         attempt,
         lineage,
         restore,
@@ -164,6 +175,7 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
     now: () => clock.now(),
     coordinator,
     cancel: end,
+    stop: (stopOptions) => jobRun.stopWithSavepoint(stopOptions),
     events,
     run: () =>
       tellingTheEnd(options.graph, name, logger, async () => {

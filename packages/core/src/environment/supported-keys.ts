@@ -72,6 +72,19 @@ export const SUPPORTED_KEYS = {
     was: ['state.checkpoints.dir', 'state.backend.fs.checkpointdir'],
     about: 'Where a file storage keeps checkpoints.',
   },
+  'execution.checkpointing.savepoint-dir': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['state.savepoints.dir', 'savepoints.state.backend.fs.dir'],
+    about: 'Where a file storage puts savepoints that nobody gives a directory.',
+  },
+  'execution.checkpointing.prefer-checkpoint-for-recovery': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: true,
+    about:
+      'Deprecated. `false`: a triggered savepoint is committed, and restored after a failure, like a checkpoint. Flink had it the other way round by default and has dropped it.',
+  },
   'execution.checkpointing.data-inline-threshold': {
     status: 'supported',
     type: { kind: 'memory-size', max: 1_048_576 },
@@ -90,7 +103,22 @@ export const SUPPORTED_KEYS = {
     status: 'supported',
     type: { kind: 'text' },
     was: ['execution.savepoint.path'],
-    about: 'The checkpoint to start from.',
+    about: 'The checkpoint or savepoint to start from.',
+  },
+  'execution.state-recovery.claim-mode': {
+    status: 'supported',
+    type: { kind: 'one-of', names: { NO_CLAIM: 'no-claim', CLAIM: 'claim' } },
+    default: 'no-claim',
+    was: ['execution.savepoint-restore-mode'],
+    about:
+      "Whose the checkpoint or savepoint is that a path leads to: the user's, or the job's, which removes it once it is superfluous.",
+  },
+  'execution.state-recovery.ignore-unclaimed-state': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    was: ['execution.savepoint.ignore-unclaimed-state'],
+    about: 'Leaves state behind that no operator of the job claims, instead of refusing to start.',
   },
   'state.backend.type': {
     status: 'supported',

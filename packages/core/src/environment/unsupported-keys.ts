@@ -34,11 +34,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
     'a subtask stays and takes part in checkpoints until the whole job has finished',
     `${CHECKPOINTING}checkpoints-after-tasks-finish.enabled`,
   ),
-  [`${CHECKPOINTING}savepoint-dir`]: later(
-    'there are no savepoints yet',
-    'state.savepoints.dir',
-    'savepoints.state.backend.fs.dir',
-  ),
   [`${CHECKPOINTING}create-subdir`]: always(
     true,
     'each job has a folder of its own, named for it',
@@ -60,15 +55,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   [`${CHECKPOINTING}region.enabled`]: never(REGIONS),
   [`${CHECKPOINTING}region.max-consecutive-failures`]: never(REGIONS),
   [`${CHECKPOINTING}region.max-failure-ratio`]: never(REGIONS),
-  [`${CHECKPOINTING}prefer-checkpoint-for-recovery`]: always(
-    false,
-    'a restart takes the newest checkpoint, and Flink has dropped the key',
-  ),
-  [`${RECOVERY}ignore-unclaimed-state`]: later(
-    'state that no operator claims is an error',
-    'execution.savepoint.ignore-unclaimed-state',
-  ),
-  [`${RECOVERY}claim-mode`]: later('a job owns the checkpoint that it continues', 'execution.savepoint-restore-mode'),
   [`${RECOVERY}from-local`]: later(LOCAL, 'state.backend.local-recovery'),
   [`${RECOVERY}without-channel-state.checkpoint-id`]: later(
     UNALIGNED,

@@ -19,6 +19,8 @@ export interface PlannedStage {
   readonly operators: readonly PlannedOperator[];
   readonly parallelism: number;
   readonly maxParallelism: number;
+  /** Nobody has set the maximum parallelism. */
+  readonly adoptsMaxParallelism: boolean;
   /** Inputs of the first operator. */
   readonly inputs: number;
 }
@@ -66,6 +68,7 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
       operators: chain.map((node) => ({ uid: uidOf(node), node })),
       parallelism: parallelismOf(head),
       maxParallelism,
+      adoptsMaxParallelism: options.maxParallelism === undefined,
       inputs: head.inputs.length,
     };
   });
@@ -84,6 +87,16 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
   return { stages, edges, derivedUids };
 }
 
+/** The same plan with the maximum parallelism that a restored checkpoint brings along for some of its stages. */
+export function withMaxParallelism(plan: Plan, adopted: ReadonlyMap<StageId, number> | undefined): Plan {
+  if (adopted === undefined || adopted.size === 0) return plan;
+  const stages = plan.stages.map((stage) => ({
+    ...stage,
+    maxParallelism: adopted.get(stage.id) ?? stage.maxParallelism,
+  }));
+  return { ...plan, stages };
+}
+
 /** The plan as plain data, for the coordinator. */
 export function describePlan(plan: Plan): PlanDescription {
   const stages = plan.stages.map(({ id, parallelism, maxParallelism, inputs, operators }) => ({
@@ -98,7 +111,11 @@ export function describePlan(plan: Plan): PlanDescription {
       sinkGrade: node.kind === 'sink' ? node.sink.grade : undefined,
     })),
   }));
-  return { graphHash: graphHash(stages, plan.edges), stages };
+  const adopting = new Set(plan.stages.filter((stage) => stage.adoptsMaxParallelism).map(({ id }) => id));
+  return {
+    graphHash: graphHash(stages, plan.edges),
+    stages: stages.map((stage) => ({ ...stage, adoptsMaxParallelism: adopting.has(stage.id) })),
+  };
 }
 
 function isStateful(node: LogicalNode): boolean {

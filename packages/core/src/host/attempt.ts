@@ -71,6 +71,8 @@ export class Attempt implements AttemptGateway {
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
   readonly #barrierWaits: BarrierWaits | undefined;
   #running = 0;
+  /** The savepoint for which data has ended: there is no way back from it. */
+  #draining: CheckpointId | undefined;
   #opening: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
@@ -191,6 +193,7 @@ export class Attempt implements AttemptGateway {
 
   trigger(barrier: Barrier, location: CheckpointLocation): void {
     this.#locations.set(barrier.checkpointId, location);
+    if (barrier.stop === 'drain') this.#draining = barrier.checkpointId;
     for (const { subtask, stage } of this.#subtasks) if (stage.inputs === 0) subtask.trigger(barrier);
     this.#barrierWaits?.triggered();
   }
@@ -203,7 +206,18 @@ export class Attempt implements AttemptGateway {
     this.#barrierWaits?.ended();
   }
 
+  released(checkpointId: CheckpointId): void {
+    this.#locations.delete(checkpointId);
+    this.#sources.release(checkpointId);
+    this.#barrierWaits?.ended();
+  }
+
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
+    if (checkpointId === this.#draining) {
+      const { job } = this.#options;
+      const message = `Job ${job} was drained for savepoint ${String(checkpointId)}, which failed. It has to go back to its last checkpoint to go on.`;
+      this.fail(new WeirError('CHECKPOINT_FAILED', message));
+    }
     this.#locations.delete(checkpointId);
     this.#sources.release(checkpointId);
     for (const { subtask } of this.#subtasks) subtask.aborted(checkpointId, latestCompleted);

@@ -1,13 +1,20 @@
 import type { Clock, Random } from '../contracts/clock.js';
 import { sleep } from '../contracts/clock.js';
-import type { AttemptStart, CheckpointCoordinator, RestoreFrom } from '../contracts/coordinator.js';
-import type { JobEventBody, JobStatus } from '../contracts/job-events.js';
+import type {
+  AttemptStart,
+  CheckpointCoordinator,
+  RestoreFrom,
+  StopOptions,
+  StopSavepoint,
+} from '../contracts/coordinator.js';
+import type { CheckpointStats, JobEventBody, JobStatus } from '../contracts/job-events.js';
 import type { Logger } from '../contracts/logger.js';
 import type { RestartStrategy } from '../contracts/restart-strategy.js';
 import type { AttemptNumber, JobName, Lineage } from '../element/ids.js';
 import { isRecoverable, isWeirError, messageOf, WeirError } from '../errors.js';
 import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
+import { Stopping } from './stopping.js';
 import { withinTime } from './within-time.js';
 
 export interface JobRunOptions {
@@ -31,7 +38,14 @@ export interface JobRunOptions {
 }
 
 type AttemptOutcome =
-  { readonly kind: 'finished' } | { readonly kind: 'cancelled' } | { readonly kind: 'failed'; readonly error: unknown };
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'stopped'; readonly drained: boolean }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+/** How a job ended that did not fail. */
+type JobEnd = Exclude<AttemptOutcome['kind'], 'failed'>;
+
+type CheckpointsEnd = Parameters<CheckpointCoordinator['end']>[0];
 
 /** A job from start to end: attempt after attempt, each begun only when the one before is confirmed dead (Flink: ExecutionFailureHandler). */
 export class JobRun {
@@ -39,6 +53,8 @@ export class JobRun {
   #lastAttempt: AttemptNumber = 0;
   #lineage: Lineage;
   #current: Attempt | undefined;
+  /** While all subtasks of an attempt run. */
+  #stopping: Stopping | undefined;
 
   constructor(options: JobRunOptions) {
     this.#options = options;
@@ -46,7 +62,7 @@ export class JobRun {
   }
 
   /** Settles when the job has ended; rejects if it failed. Nothing of it runs afterwards. */
-  async run(): Promise<'finished' | 'cancelled'> {
+  async run(): Promise<JobEnd> {
     const { coordinator, onStatus, cancel } = this.#options;
     onStatus('starting');
     try {
@@ -76,7 +92,19 @@ export class JobRun {
     if (this.#current?.attempt === attempt) this.#current.fail(error);
   }
 
-  async #endCheckpoints(outcome: 'finished' | 'failed' | 'cancelled' | 'suspended'): Promise<void> {
+  /** Takes a savepoint and, once it is complete, ends the job with it. A savepoint that fails leaves the job running, and rejects. */
+  async stopWithSavepoint(options: StopOptions): Promise<CheckpointStats> {
+    const { coordinator, job } = this.#options;
+    const stopping = this.#stopping;
+    if (coordinator === undefined || stopping === undefined)
+      throw new WeirError('JOB_NOT_RUNNING', `Job ${job} cannot be stopped now: not all of it runs.`);
+    if (stopping.isUnderWay) throw new WeirError('JOB_NOT_RUNNING', `Job ${job} is being stopped already.`);
+    const savepoint = coordinator.stopWithSavepoint(options);
+    stopping.follow(savepoint, options.drain);
+    return (await savepoint).stats;
+  }
+
+  async #endCheckpoints(outcome: CheckpointsEnd): Promise<void> {
     const { coordinator, clock, cancellationTimeoutMs, job } = this.#options;
     if (coordinator === undefined) return;
     const timeout = new WeirError(
@@ -86,7 +114,7 @@ export class JobRun {
     await withinTime(clock, coordinator.end(outcome), cancellationTimeoutMs, timeout);
   }
 
-  #endFor(end: 'finished' | 'cancelled'): 'finished' | 'cancelled' | 'suspended' {
+  #endFor(end: JobEnd): CheckpointsEnd {
     return end === 'cancelled' && this.#options.keepOnCancel() ? 'suspended' : end;
   }
 
@@ -99,7 +127,7 @@ export class JobRun {
     return true;
   }
 
-  async #runAttempts(): Promise<'finished' | 'cancelled'> {
+  async #runAttempts(): Promise<JobEnd> {
     const { restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
     let memory = restart.initial();
     // A failure is later than the restart before it, also where a timer fires early or a virtual clock stands still.
@@ -142,6 +170,7 @@ export class JobRun {
     if (isRestart || start.restore !== undefined) onStatus('restoring');
     const attempt = makeAttempt(start);
     this.#current = attempt;
+    const stopping = new Stopping();
     const onCancel = (): void => {
       onStatus('cancelling');
       attempt.fail(cancel.reason);
@@ -155,17 +184,39 @@ export class JobRun {
       onStatus('running');
       coordinator?.attemptRunning(attempt);
       attempt.start();
-      await attempt.allEnded;
+      this.#stopping = stopping;
+      await Promise.race([attempt.allEnded, stopping.completed]);
+      // Also if all data has ended: a savepoint that is complete is what the job ends with.
+      const stop = await Promise.race([stopping.outcome(), attempt.failed]);
+      this.#stopping = undefined;
       onStatus('finishing');
-      if (coordinator !== undefined) await Promise.race([coordinator.finalCheckpoint(), attempt.failed]);
+      if (stop !== undefined) {
+        await Promise.race([stop.committed, attempt.failed]);
+        outcome = { kind: 'stopped', drained: stopping.drains };
+      } else if (coordinator !== undefined) {
+        await Promise.race([coordinator.finalCheckpoint(), attempt.failed]);
+      }
     } catch (error) {
       outcome = cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
       attempt.fail(error);
     } finally {
+      this.#stopping = undefined;
       cancel.removeEventListener('abort', onCancel);
     }
     await this.#end(attempt, outcome);
+    // Also one that was published while the attempt failed. What it covers is committed by whoever restores it, and by nobody else.
+    if (outcome.kind === 'failed' && (await stopping.outcome()) !== undefined)
+      return { kind: 'failed', error: this.#stopFailure(stopping.taken as StopSavepoint, outcome.error) };
     return outcome;
+  }
+
+  #stopFailure({ stats }: StopSavepoint, cause: unknown): WeirError {
+    return new WeirError(
+      'STOP_FAILED',
+      `Job ${this.#options.job} failed before it had stopped with its savepoint, which is complete: ${stats.pointer}. Start it from there. ` +
+        `The failure was: ${messageOf(cause)}`,
+      { cause, recoverable: false },
+    );
   }
 
   async #begin(): Promise<AttemptStart> {
@@ -182,13 +233,13 @@ export class JobRun {
   /** Confirms that the attempt is dead: no next one may start beside it. */
   async #end(attempt: Attempt, outcome: AttemptOutcome): Promise<void> {
     const { coordinator, clock, cancellationTimeoutMs, job, logger } = this.#options;
-    const end: OperatorEnd = outcome.kind;
+    const end = operatorEnd(outcome);
     const closed = async (): Promise<void> => {
       try {
         await attempt.close(end);
       } catch (error) {
         // A cancelled job without checkpoints publishes what it has when it closes: failing to do so is a failure of the job.
-        if (outcome.kind === 'cancelled' && coordinator === undefined) throw error;
+        if (end === 'cancelled' && coordinator === undefined) throw error;
         logger.warn({ attempt: attempt.attempt, err: error }, 'closing an attempt reported an error');
       }
     };
@@ -208,4 +259,10 @@ export class JobRun {
     await withinTime(clock, dead, cancellationTimeoutMs, timeout);
     this.#current = undefined;
   }
+}
+
+/** A job that was drained is at its end; one that stops where it stands is ended by the user, and nothing of what follows the savepoint may show. */
+function operatorEnd(outcome: AttemptOutcome): OperatorEnd {
+  if (outcome.kind === 'stopped') return outcome.drained ? 'finished' : 'cancelled';
+  return outcome.kind;
 }

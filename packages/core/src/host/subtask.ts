@@ -72,6 +72,8 @@ export class Subtask implements Runnable {
   /** What must settle before the next step: an asynchronous prepare or finish. */
   #step: Promise<void> | undefined;
   #preparing: CheckpointId | undefined;
+  /** The savepoint to stop with that this subtask has passed: nothing moves before it is known what became of it. */
+  #standsBehind: CheckpointId | undefined;
   #barriers: Barrier[] = [];
   #inputEnded: 'no' | 'drain' | 'suspend' | 'done' = 'no';
   #opening: Promise<void> = Promise.resolve();
@@ -212,6 +214,7 @@ export class Subtask implements Runnable {
       this.#writes.abort(checkpointId);
       this.#gate?.abort(checkpointId);
       if (this.#preparing === checkpointId) this.#preparing = undefined;
+      if (this.#standsBehind === checkpointId) this.#standsBehind = undefined;
       this.#stage?.aborted(checkpointId);
     });
   }
@@ -241,8 +244,11 @@ export class Subtask implements Runnable {
         // Also during a step: what an operator emits while it prepares must get through before the barrier leaves.
         if (!this.#router.hasDemand) return false;
         this.#flow.resume();
-      } else if (this.#step !== undefined) {
+      } else if (this.#step !== undefined || this.#standsBehind !== undefined) {
         return false;
+      } else if (this.#barriers[0]?.stop === 'drain' && this.#inputEnded !== 'done') {
+        // A source that is drained ends in front of the barrier.
+        this.#endInput('drain');
       } else {
         const barrier = this.#barriers.shift();
         if (barrier !== undefined) this.#checkpoint(barrier, this.#options.clock.monotonic());
@@ -315,6 +321,7 @@ export class Subtask implements Runnable {
       this.#preparing = undefined;
       this.#router.broadcast(barrier);
       this.#options.onForwarded(checkpointId);
+      if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
       const capture = stage.capture(checkpointId);
       this.#writes.start(checkpointId, capture, { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun });
     });

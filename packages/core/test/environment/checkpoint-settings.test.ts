@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WeirError } from '../../src/errors.js';
-import { resolveCheckpointSettings, type CheckpointOptions } from '../../src/environment/checkpoint-settings.js';
+import {
+  deprecations,
+  resolveCheckpointSettings,
+  type CheckpointOptions,
+} from '../../src/environment/checkpoint-settings.js';
 import { readConfiguration } from '../../src/environment/configuration.js';
 import type { Duration } from '../../src/environment/duration.js';
 
@@ -35,7 +39,39 @@ describe('checkpoint settings', () => {
       numRetained: 1,
       lockTimeoutMs: 10_000,
       allowDuplicates: false,
+      allowNonRestoredState: false,
+      claimMode: 'no-claim',
+      preferCheckpointForRecovery: true,
     });
+  });
+
+  test('take how to restore from the start of the job before the configuration, and turn nothing on with it', () => {
+    const configuration = readConfiguration({
+      'execution.state-recovery.claim-mode': 'CLAIM',
+      'execution.state-recovery.ignore-unclaimed-state': 'true',
+    });
+    expect(resolveCheckpointSettings(undefined, configuration, { claimMode: 'claim' })).toBeUndefined();
+    expect(resolveCheckpointSettings({}, configuration)).toMatchObject({
+      claimMode: 'claim',
+      allowNonRestoredState: true,
+    });
+    expect(
+      resolveCheckpointSettings({}, configuration, { claimMode: 'no-claim', allowNonRestoredState: false }),
+    ).toMatchObject({ claimMode: 'no-claim', allowNonRestoredState: false });
+    expect(() => resolveCheckpointSettings({}, NOTHING, { claimMode: 'legacy' as 'claim' })).toThrow(
+      /^CONFIG_INVALID: claimMode must be one of NO_CLAIM, CLAIM/,
+    );
+    // It belongs to a start, not to enableCheckpointing.
+    expect(failure(10, { claimMode: 'claim' }).message).toContain('no option claimMode');
+  });
+
+  test('preferCheckpointForRecovery is accepted and called deprecated, whatever it says', () => {
+    expect(deprecations({}, NOTHING)).toEqual([]);
+    const set = [true, false].flatMap((preferCheckpointForRecovery) => [
+      deprecations({ options: { preferCheckpointForRecovery } }, NOTHING),
+      deprecations({}, readConfiguration({ [`${C}prefer-checkpoint-for-recovery`]: preferCheckpointForRecovery })),
+    ]);
+    for (const notices of set) expect(notices).toEqual([expect.stringMatching(/deprecated/)]);
   });
 
   test('have no interval if only manual and final checkpoints are wanted', () => {

@@ -130,7 +130,7 @@ describe('a key', () => {
   test.each([...RENAMED_KEYS].filter(([, key]) => CONFIG_KEYS.get(key)?.status === 'supported'))(
     'still works as %s, with a notice',
     (old, key) => {
-      const value = ['x', 5, '2 kb'].find((v) => {
+      const value = ['x', 5, '2 kb', true, 'CLAIM'].find((v) => {
         try {
           return readConfiguration({ [key]: v }).settings.size > 0;
         } catch {
@@ -177,7 +177,6 @@ describe('a key', () => {
   test.each([
     ['state.backend.async', true],
     ['state.backend.async', 'true'],
-    [`${C}prefer-checkpoint-for-recovery`, false],
     [`${C}create-subdir`, 'TRUE'],
     ['jobmanager.execution.failover-strategy', 'full'],
   ])('that asks for what happens anyway is noticed and ignored: %s = %j', (key, value) => {
@@ -188,7 +187,7 @@ describe('a key', () => {
 
   test.each([
     ['state.backend.async', false],
-    [`${C}prefer-checkpoint-for-recovery`, true],
+    [`${C}create-subdir`, false],
   ])('that asks for what cannot be is refused: %s = %j', (key, value) => {
     expect(failure({ [key]: value }).code).toBe('CONFIG_UNSUPPORTED_KEY');
   });

@@ -222,6 +222,7 @@ describe('a plan', () => {
           id: 'in',
           parallelism: 2,
           maxParallelism: 12,
+          adoptsMaxParallelism: false,
           isSource: true,
           operators: [
             { uid: 'in', name: 'source', isStateful: true },
@@ -232,6 +233,7 @@ describe('a plan', () => {
           id: 'sum',
           parallelism: 2,
           maxParallelism: 12,
+          adoptsMaxParallelism: false,
           isSource: false,
           operators: [
             { uid: 'sum', name: 'scan', isStateful: true },

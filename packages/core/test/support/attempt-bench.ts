@@ -5,7 +5,7 @@ import { SILENT } from '../../src/contracts/logger.js';
 import { NO_METRICS } from '../../src/contracts/metrics.js';
 import type { EnumeratorSnapshot } from '../../src/contracts/snapshot.js';
 import type { Source, SourceGrade, SourceSplit } from '../../src/contracts/source.js';
-import { barrier } from '../../src/element/element.js';
+import { barrier, type Barrier } from '../../src/element/element.js';
 import { subtaskName, type AttemptNumber, type CheckpointId } from '../../src/element/ids.js';
 import { sourceStream } from '../../src/graph/describe.js';
 import { planOf, type Plan } from '../../src/graph/plan.js';
@@ -106,13 +106,14 @@ export class AttemptBench {
     this.attempt.start();
   }
 
-  /** `between` happens between the snapshot of the enumerators and the barriers. */
-  async trigger(id: CheckpointId, between?: () => Promise<unknown>): Promise<TakenCheckpoint> {
+  /** `between` happens between the snapshot of the enumerators and the barriers; with `stop` it is a savepoint to stop with. */
+  async trigger(id: CheckpointId, between?: () => Promise<unknown>, stop?: Barrier['stop']): Promise<TakenCheckpoint> {
     const checkpoint = new TakenCheckpoint(id, this.attempt.subtasks.length);
     this.checkpoints.set(id, checkpoint);
     checkpoint.enumerators = await this.attempt.snapshotEnumerators(id);
     await between?.();
-    this.attempt.trigger(barrier(id), memoryLocation(id, this.#onWrite));
+    const kind = stop === undefined ? 'checkpoint' : 'savepoint';
+    this.attempt.trigger(barrier(id, 0, kind, stop), memoryLocation(id, this.#onWrite));
     return checkpoint;
   }
 

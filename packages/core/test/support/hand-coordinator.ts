@@ -5,17 +5,20 @@ import type {
   CheckpointCoordinator,
   CoordinatorContext,
   StartDecision,
+  StopOptions,
+  StopSavepoint,
   SubtaskReport,
 } from '../../src/contracts/coordinator.js';
 import type { CheckpointStorage } from '../../src/contracts/checkpoint-storage.js';
 import type { Plugin } from '../../src/contracts/plugin.js';
 import { CheckpointStorageRole, CoordinatorRole, StateBackendRole } from '../../src/contracts/roles.js';
-import { barrier } from '../../src/element/element.js';
+import { barrier, type Barrier } from '../../src/element/element.js';
 import { subtaskName, type CheckpointId } from '../../src/element/ids.js';
 import { TakenCheckpoint } from './attempt-bench.js';
 import { valueStateBackend } from './value-state-backend.js';
 
-type Call = 'start' | 'beginAttempt' | 'attemptRunning' | 'finalCheckpoint' | 'attemptEnded' | 'end';
+type Call =
+  'start' | 'beginAttempt' | 'attemptRunning' | 'stopWithSavepoint' | 'finalCheckpoint' | 'attemptEnded' | 'end';
 
 /** A coordinator in memory that takes a checkpoint when it is asked to. Whatever `on` returns or throws for a call comes before that call. */
 export class HandCoordinator implements CheckpointCoordinator {
@@ -66,6 +69,19 @@ export class HandCoordinator implements CheckpointCoordinator {
   triggerCheckpoint(): Promise<never> {
     return Promise.reject(new Error('use take'));
   }
+  triggerSavepoint(): Promise<never> {
+    return Promise.reject(new Error('use take'));
+  }
+  async stopWithSavepoint({ directory, drain }: StopOptions): Promise<StopSavepoint> {
+    await this.#call('stopWithSavepoint', directory);
+    const gateway = this.gateway as AttemptGateway;
+    const { id: checkpointId } = await this.#collect(drain ? 'drain' : 'suspend');
+    const times = { triggeredAt: 0, completedAt: 0, durationMs: 0, alignmentMs: 0 };
+    return {
+      stats: { checkpointId, trigger: 'stop', pointer: `${directory ?? 'default'}/sp`, stateBytes: 0, ...times },
+      committed: gateway.completed(checkpointId),
+    };
+  }
   async finalCheckpoint(): Promise<void> {
     await this.#call('finalCheckpoint');
     await this.take();
@@ -85,15 +101,22 @@ export class HandCoordinator implements CheckpointCoordinator {
   /** Takes a checkpoint of the running attempt, and tells it when that is complete. */
   async take(): Promise<void> {
     const gateway = this.gateway as AttemptGateway;
+    const { id } = await this.#collect();
+    await gateway.completed(id);
+  }
+
+  async #collect(stop?: Barrier['stop']): Promise<TakenCheckpoint> {
+    const gateway = this.gateway as AttemptGateway;
     const checkpoint = new TakenCheckpoint(this.#nextId++, gateway.subtasks.length);
     const complete = new Promise<void>((done) => {
       this.#taking = { checkpoint, done };
     });
     checkpoint.enumerators = await gateway.snapshotEnumerators(checkpoint.id);
-    gateway.trigger(barrier(checkpoint.id), memoryLocation(checkpoint.id));
+    const kind = stop === undefined ? 'checkpoint' : 'savepoint';
+    gateway.trigger(barrier(checkpoint.id, 0, kind, stop), memoryLocation(checkpoint.id));
     await complete;
     this.newest = checkpoint;
-    await gateway.completed(checkpoint.id);
+    return checkpoint;
   }
 
   async #call(call: Call, argument?: string | number): Promise<void> {

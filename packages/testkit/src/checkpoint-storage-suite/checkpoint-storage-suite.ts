@@ -5,6 +5,7 @@ import { checkpointChecks } from './checkpoints.js';
 import { durabilityChecks, finishedChecks } from './finished.js';
 import { checksOf, type CheckpointStorageSuiteOptions } from './fixture.js';
 import { attemptChecks, lockChecks } from './locks.js';
+import { savepointChecks } from './savepoints.js';
 
 /**
  * What the CheckpointStorage contract promises to a running program and to the next one. What a crash of the machine leaves has to be
@@ -21,4 +22,5 @@ export function checkpointStorageSuite(test: TestFunction, options: CheckpointSt
   if (options.capabilities.durable) durabilityChecks(check);
   attemptChecks(check);
   if (options.capabilities.locks) lockChecks(check);
+  if (options.capabilities.savepoints === true) savepointChecks(check);
 }

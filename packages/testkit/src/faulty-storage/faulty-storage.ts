@@ -23,7 +23,14 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
     await suffer(misfortune, clock);
     return cut(await bytes(), misfortune);
   };
+  const createSavepoint = job.createSavepoint?.bind(job);
   return {
+    savepointDirectory: job.savepointDirectory,
+    ...(createSavepoint === undefined
+      ? {}
+      : {
+          createSavepoint: async (id, directory) => faultyLocation(await createSavepoint(id, directory), plan, clock),
+        }),
     lock: (options) => job.lock(options),
     list: () => job.list(),
     resolve: (pointer) => job.resolve(pointer),

@@ -6,17 +6,19 @@ import {
   type CheckpointStorageSuiteOptions,
 } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
-import { mapStorage, type Flaw, type MapDisk } from '../fixtures/map-storage.js';
+import { mapStorage, usersOf, type Flaw, type MapDisk, type MapSavepoints } from '../fixtures/map-storage.js';
 
 function options(...flaws: readonly Flaw[]): CheckpointStorageSuiteOptions {
   return {
-    capabilities: { durable: true, locks: true },
+    capabilities: { durable: true, locks: true, savepoints: true },
     create(): CheckpointStorageFixture {
       const disk: MapDisk = new Map();
+      const savepoints: MapSavepoints = new Map();
       const first = { isAlive: true };
       return {
-        storage: mapStorage(disk, first, flaws),
-        anotherProcess: () => mapStorage(disk, { isAlive: true }, flaws),
+        storage: mapStorage(disk, first, flaws, savepoints),
+        anotherProcess: () => mapStorage(disk, { isAlive: true }, flaws, savepoints),
+        savepoints: usersOf(savepoints),
         killFirst: () => {
           first.isAlive = false;
         },
@@ -64,6 +66,13 @@ describe('the checkpoint storage suite finds a storage with the flaw', () => {
     'dead owners are waited for': 'gives the lock of a dead process away, and lets the dead one do nothing more',
     'attempts forgotten': 'tells the next owner of the lock the latest attempt',
     'fences nobody': 'gives the lock of a dead process away, and lets the dead one do nothing more',
+    'savepoints listed': 'puts a savepoint where it is told, out of the list of checkpoints',
+    'savepoint complete too early': 'calls a savepoint complete from publish on, and not before',
+    'savepoints share a place': 'makes a new place for each savepoint, also of the same id',
+    'savepoints of one job only': 'reads a savepoint for a job of any name',
+    'savepoints bound to their place': 'reads a savepoint that was moved, and finds nothing where it was',
+    'savepoint discarded with its checkpoint': 'forgets a discarded savepoint, and nothing else',
+    'deleted by id': 'deletes a savepoint that the job has claimed, and no checkpoint of the same id',
     impatient: 'keeps a second owner out for as long as it is willing to wait, in this process and in another',
   };
   for (const [flaw, title] of Object.entries(found)) {

@@ -7,7 +7,7 @@ import {
   type FaultyStorage,
   type StorageFault,
 } from '../../src/index.js';
-import { mapStorage, type MapDisk } from '../fixtures/map-storage.js';
+import { mapStorage, usersOf, type MapDisk, type MapSavepoints } from '../fixtures/map-storage.js';
 
 function storageWith(...faults: readonly StorageFault[]): FaultyStorage {
   return faultyStorage(mapStorage(new Map(), { isAlive: true }), faults);
@@ -24,13 +24,15 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe('a faulty storage without faults is the storage', () => {
   checkpointStorageSuite(test, {
-    capabilities: { durable: true, locks: true },
+    capabilities: { durable: true, locks: true, savepoints: true },
     create() {
       const disk: MapDisk = new Map();
+      const savepoints: MapSavepoints = new Map();
       const first = { isAlive: true };
       return {
-        storage: faultyStorage(mapStorage(disk, first), []),
-        anotherProcess: () => faultyStorage(mapStorage(disk, { isAlive: true }), []),
+        storage: faultyStorage(mapStorage(disk, first, [], savepoints), []),
+        savepoints: usersOf(savepoints),
+        anotherProcess: () => faultyStorage(mapStorage(disk, { isAlive: true }, [], savepoints), []),
         killFirst() {
           first.isAlive = false;
         },

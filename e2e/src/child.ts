@@ -1,4 +1,5 @@
 import { startKillJob, type KillJobOptions } from './kill-job.js';
+import { STOPPED } from './phases.js';
 
 const job = await startKillJob(JSON.parse(process.argv[2] ?? '{}') as KillJobOptions);
-await job.done;
+if ((await job.done) === 'stopped') process.exitCode = STOPPED;

@@ -33,7 +33,14 @@ export async function startKillJob({ dir, parallelism, mode, target }: KillJobOp
     install(binder) {
       binder.provide(StateBackendRole, 'memory', () => observedBackend(createMemoryStateBackend(), phases));
       binder.provide(CheckpointStorageRole, 'fs', () =>
-        observedStorage(createFsStorage({ checkpointsDir: join(dir, 'state'), inlineThreshold: 64 }), phases),
+        observedStorage(
+          createFsStorage({
+            checkpointsDir: join(dir, 'state'),
+            savepointsDir: join(dir, 'savepoints'),
+            inlineThreshold: 64,
+          }),
+          phases,
+        ),
       );
     },
   };
@@ -64,7 +71,25 @@ export async function startKillJob({ dir, parallelism, mode, target }: KillJobOp
   job.events$.subscribe((event) => {
     if (event.kind === 'checkpoint-completed') phases.say('checkpoint');
   });
+  if (target.phase === 'stop') stopSoon(job, phases);
   return job;
+}
+
+/** Long enough for a checkpoint or two before. */
+const STOP_AFTER_MS = 60;
+
+/** From the call to the end of the job is one phase; what happens in it is announced besides. */
+function stopSoon(job: JobHandle, phases: PhaseTeller): void {
+  const timer = setTimeout(() => {
+    if (job.status !== 'running') return;
+    phases.base('stop');
+    // If it fails the job runs on, or its failure is told by `done`.
+    job.stopWithSavepoint().catch(() => undefined);
+  }, STOP_AFTER_MS);
+  const done = (): void => {
+    clearTimeout(timer);
+  };
+  job.done.then(done, done);
 }
 
 /** The same source, a few records at a time. */

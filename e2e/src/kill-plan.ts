@@ -16,6 +16,7 @@ const WEIGHTS: Readonly<Record<Phase, number>> = {
   write: 2,
   publish: 2,
   commit: 2,
+  stop: 4,
   finish: 3,
 };
 
@@ -23,10 +24,12 @@ const WEIGHTS: Readonly<Record<Phase, number>> = {
 export function nextKill(random: Random, isFresh: boolean): Kill {
   const isQuick = random() < 0.2;
   const phase = isQuick ? (isFresh || random() < 0.5 ? 'start' : 'restore') : pick(random);
-  const often = phase === 'start' || phase === 'restore' || phase === 'finish';
-  const nth = often ? 1 : 1 + Math.floor(random() * 6);
-  const delayMs = phase === 'run' || phase === 'start' ? random() * 120 : random() * 4;
-  return { target: { phase, nth, lingerMs: phase === 'run' || phase === 'start' ? 0 : 8 }, delayMs, patienceMs: 4000 };
+  const isOnce = phase === 'start' || phase === 'restore' || phase === 'stop' || phase === 'finish';
+  const nth = isOnce ? 1 : 1 + Math.floor(random() * 6);
+  // Long phases are not stopped in: the kill comes anywhere in them.
+  const isLong = phase === 'run' || phase === 'start' || phase === 'stop';
+  const delayMs = random() * (phase === 'stop' ? 40 : isLong ? 120 : 4);
+  return { target: { phase, nth, lingerMs: isLong ? 0 : 8 }, delayMs, patienceMs: 4000 };
 }
 
 function pick(random: Random): Phase {

@@ -41,6 +41,8 @@ export async function killRun(
       );
     }
     checkpoints += outcome.checkpoints;
+    // It was faster than the kill. The next process goes on from its savepoint.
+    if (outcome.kind === 'stopped') continue;
     kills.push({ phase: outcome.phase, isAfterCheckpoint: checkpoints > 0 });
   }
   const verdict = verify(dir);

@@ -21,6 +21,11 @@ export function observedStorage(storage: CheckpointStorage, phases: PhaseTeller)
 function observedJob(job: JobStorage, phases: PhaseTeller): JobStorage {
   return delegating(job, {
     create: async (checkpointId) => observedLocation(await job.create(checkpointId), phases),
+    createSavepoint: async (checkpointId, directory) => {
+      const location = await job.createSavepoint?.(checkpointId, directory);
+      if (location === undefined) throw new Error('this storage has no savepoints');
+      return observedLocation(location, phases);
+    },
   });
 }
 

@@ -1,8 +1,10 @@
 import { writeSync } from 'node:fs';
 
 /** What a process is doing when it is killed. */
-export const PHASES = ['start', 'restore', 'run', 'capture', 'write', 'publish', 'commit', 'finish'] as const;
+export const PHASES = ['start', 'restore', 'run', 'capture', 'write', 'publish', 'commit', 'stop', 'finish'] as const;
 export type Phase = (typeof PHASES)[number];
+/** Exit code of a process whose job was stopped before it was killed. */
+export const STOPPED = 10;
 /** What the child tells its parent: the phase it is in, or that a checkpoint is complete. */
 export type Signal = Phase | 'checkpoint';
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { KillJobOptions } from './kill-job.js';
-import type { Phase, Signal, Target } from './phases.js';
+import { STOPPED, type Phase, type Signal, type Target } from './phases.js';
 
 export type Outcome =
   | { readonly kind: 'finished' }
+  | { readonly kind: 'stopped'; readonly checkpoints: number }
   | { readonly kind: 'killed'; readonly phase: Phase; readonly checkpoints: number }
   | { readonly kind: 'failed'; readonly code: number | null; readonly stderr: string };
 
@@ -53,6 +54,7 @@ export function runOnce(
       clearTimeout(patience);
       if (isKilled && signal === 'SIGKILL') resolve({ kind: 'killed', phase, checkpoints });
       else if (code === 0) resolve({ kind: 'finished' });
+      else if (code === STOPPED) resolve({ kind: 'stopped', checkpoints });
       else resolve({ kind: 'failed', code, stderr });
     });
   });

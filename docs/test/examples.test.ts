@@ -85,6 +85,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   'restart-strategies/environment.ts': {},
   'restart-strategies/job.ts': {},
   'savepoints/upgrade.ts': { then: prints('stopped', 'finished', '300 numbers, 300 different') },
+  'simulator/own-job.ts': { then: prints('20 seeds, 0 failures') },
 };
 
 let printed: unknown[];

@@ -37,6 +37,15 @@ export {
   createReferenceStateBackend,
   referenceStateBackend,
 } from './reference-state-backend/reference-state-backend.js';
+export { FAULT_CLASSES } from './simulator/fault-classes.js';
+export type { FaultClass, FaultCounts } from './simulator/fault-classes.js';
+export { randomJobs } from './simulator/random-job/random-job.js';
+export { runSeed } from './simulator/run-seed.js';
+export type { SeedReport } from './simulator/run-seed.js';
+export { simulate } from './simulator/simulate.js';
+export type { SimulateOptions, SimulationReport } from './simulator/simulate.js';
+export type { MakeSimulatedJob, SimulatedJob, Simulation } from './simulator/simulated-job.js';
+export type { Trace } from './simulator/trace.js';
 export { restartStrategySuite } from './restart-strategy-suite.js';
 export type { RestartStrategySuiteOptions } from './restart-strategy-suite.js';
 export { seededRandom } from './seeded-random.js';

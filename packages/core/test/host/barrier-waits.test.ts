@@ -46,6 +46,17 @@ describe('a writer that waits for a barrier', () => {
     expect(requests).toHaveLength(0);
   });
 
+  test('is the only reason to look again: with none, the end of a checkpoint leaves no turn of the event loop behind', () => {
+    const { waits, clock } = bench();
+    let turns = 0;
+    clock.nextTurn = () => {
+      turns++;
+      return () => undefined;
+    };
+    waits.ended();
+    expect(turns).toBe(0);
+  });
+
   test('has one checkpoint asked for, and goes on when its barrier leaves the sources, before it completes', async () => {
     const { waits, underWay, requests, clock } = bench();
     const first = watch(waits.next(0, never()));

@@ -30,6 +30,7 @@ function rolesOf(plugins: PluginList): ReadonlySet<string> {
   return roles;
 }
 
-function flat(plugins: PluginList): readonly Plugin[] {
+/** The plugins of a list of lists, one after the other. */
+export function flat(plugins: PluginList): readonly Plugin[] {
   return plugins.flatMap((plugin) => ('install' in plugin ? [plugin] : flat(plugin)));
 }

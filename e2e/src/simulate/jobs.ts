@@ -1,0 +1,59 @@
+import { createFsStorage } from '@weir/backend-fs';
+import { memoryState, memoryStorage } from '@weir/backend-memory';
+import { checkpointCoordinator } from '@weir/coordinator';
+import { CheckpointStorageRole, type Plugin, type PluginList } from '@weir/core';
+import type { Random } from '@weir/core/contracts';
+import { fixedDelayRestart } from '@weir/restart-strategies';
+import {
+  CrashFileSystem,
+  NAMES_WITHOUT_BYTES,
+  randomJobs,
+  tornBy,
+  ZEROED_BYTES,
+  type CrashOutcome,
+  type MakeSimulatedJob,
+} from '@weir/testkit';
+
+/** Random jobs on the plugins of this repository. Two of three keep their checkpoints in memory, the others on a disk that forgets. */
+export const jobs: MakeSimulatedJob = randomJobs((random) => {
+  const restart = { attempts: Math.floor(random() * 4), delay: Math.floor(random() * 50) };
+  const common = (): PluginList => [checkpointCoordinator(), memoryState(), fixedDelayRestart(restart)];
+  if (random() < 0.67) return { plugins: () => [common(), memoryStorage()] };
+  const disk = forgetfulDisk(random);
+  return {
+    plugins: () => [common(), disk.storage()],
+    processDied: () => {
+      disk.lose();
+    },
+  };
+});
+
+/** Checkpoints in files, each part in one of its own. When a process dies, half of the time the machine loses its power too. */
+function forgetfulDisk(random: Random): { storage(): Plugin; lose(): void } {
+  let fileSystem = new CrashFileSystem();
+  let pid = 1000;
+  let ids = 0;
+  return {
+    storage() {
+      const self = { pid: ++pid, startedAt: '1', bootId: 'boot' };
+      const newId = (): string => `id-${String(++ids)}`;
+      // Of the processes of a run only the last one lives.
+      const processes = { self, isAlive: (other: { readonly pid: number }) => other.pid === self.pid };
+      return {
+        name: 'forgetful-disk',
+        install(binder) {
+          binder.provide(CheckpointStorageRole, 'fs', () =>
+            createFsStorage({ checkpointsDir: '/state', fileSystem, inlineThreshold: 0, newId, processes }),
+          );
+        },
+      };
+    },
+    lose() {
+      fileSystem = random() < 0.5 ? fileSystem.kill() : fileSystem.crash(outcome(random));
+    },
+  };
+}
+
+function outcome(random: Random): CrashOutcome {
+  return [{}, NAMES_WITHOUT_BYTES, ZEROED_BYTES, tornBy(random)][Math.floor(random() * 4)] ?? {};
+}

@@ -1,0 +1,112 @@
+import {
+  coProcess,
+  keyBy,
+  keyedProcess,
+  listState,
+  mapState,
+  scan,
+  map,
+  valueState,
+  type Emit,
+  type Stream,
+} from '@weir/core/operators';
+import type { Item } from './item.js';
+
+/** A stream of replayable items. */
+export type Items = Stream<Item, 'replayable'>;
+
+export interface KeyedOptions {
+  readonly uid: string;
+  readonly keys: number;
+  readonly parallelism: number | undefined;
+}
+
+// What each of them emits for a key depends on how many records of it have come, not on their order: so the output of a run is the same in
+// whatever order the records of its inputs meet, and one record more or less in a state shows.
+
+/** The how-manieth record of its key. */
+export function count(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  return input.pipe(
+    keyBy(({ key }) => key % keys),
+    keyedProcess({
+      uid,
+      parallelism,
+      state: { seen: valueState({ initial: () => 0 }) },
+      onRecord(_item, { key, state: { seen } }, emit: Emit<Item>) {
+        const n = seen.value() + 1;
+        seen.update(n);
+        emit({ id: `${uid}:${String(key)}#${String(n)}`, key: n });
+      },
+    }),
+  );
+}
+
+/** How often a record of this id has come: 1 for each, unless one comes again. */
+export function mark(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  return input.pipe(
+    keyBy(({ key }) => key % keys),
+    keyedProcess({
+      uid,
+      parallelism,
+      state: { times: mapState<string, number>() },
+      onRecord({ id, key }, { state: { times } }, emit: Emit<Item>) {
+        const n = (times.get(id) ?? 0) + 1;
+        times.set(id, n);
+        emit({ id: `${id}x${String(n)}`, key });
+      },
+    }),
+  );
+}
+
+/** Collects five records of a key, over and over. */
+export function collect(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  return input.pipe(
+    keyBy(({ key }) => key % keys),
+    keyedProcess({
+      uid,
+      parallelism,
+      state: { five: listState<string>(), rounds: valueState({ initial: () => 0 }) },
+      onRecord({ id }, { key, state: { five, rounds } }, emit: Emit<Item>) {
+        five.add(id);
+        const n = [...five.values()].length;
+        emit({ id: `${uid}:${String(key)}~${String(rounds.value())}.${String(n)}`, key: n });
+        if (n < 5) return;
+        five.clear();
+        rounds.update(rounds.value() + 1);
+      },
+    }),
+  );
+}
+
+/** A rolling reduce. */
+export function reduce(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  return input.pipe(
+    keyBy(({ key }) => key % keys),
+    scan(
+      ({ n }: { readonly key: number; readonly n: number }, _item: Item, key) => ({ key, n: n + 1 }),
+      () => ({ key: 0, n: 0 }),
+      { uid, parallelism },
+    ),
+    map(({ key, n }): Item => ({ id: `${uid}:${String(key)}/${String(n)}`, key: n })),
+  );
+}
+
+/** Every pair of records of a key, one of each input. */
+export function join(left: Items, right: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  return left.pipe(
+    keyBy(({ key }) => key % keys),
+    coProcess(right.pipe(keyBy(({ key }) => key % keys)), {
+      uid,
+      parallelism,
+      state: { lefts: listState<string>(), rights: listState<string>() },
+      onFirst({ id }, { key, state }, emit: Emit<Item>) {
+        state.lefts.add(id);
+        for (const other of state.rights.values()) emit({ id: `(${id}&${other})`, key });
+      },
+      onSecond({ id }, { key, state }, emit: Emit<Item>) {
+        state.rights.add(id);
+        for (const other of state.lefts.values()) emit({ id: `(${other}&${id})`, key });
+      },
+    }),
+  );
+}

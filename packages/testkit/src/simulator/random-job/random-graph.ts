@@ -1,0 +1,110 @@
+import type { Environment } from '@weir/core';
+import type { Random } from '@weir/core/contracts';
+import { filter, flatMap, map, rebalance, union } from '@weir/core/operators';
+import type { TransactionalMemorySink } from '../../job-parts/transactional-memory-sink.js';
+import type { Simulation } from '../simulated-job.js';
+import { numberOf, type Item } from './item.js';
+import { collect, count, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
+import { pacedSource } from './paced-source.js';
+
+/** A stream of the graph that is being built, and about how many records it has. */
+interface Open {
+  readonly items: Items;
+  readonly records: number;
+}
+
+/** Beyond it nothing is multiplied. */
+const MOST_RECORDS = 400;
+const MOST_SINKS = 4;
+
+/** Picks from 0 to below `n`. */
+function below(random: Random, n: number): number {
+  return Math.floor(random() * n);
+}
+
+/** The sinks of a job by their number, made when first asked for. */
+export type Sinks = (index: number) => TransactionalMemorySink<Item>;
+
+/** Describes a graph of one to three sources, up to nine steps that branch, meet and keep state, and a sink at each end. */
+export function describeRandomGraph(env: Environment, simulation: Simulation, random: Random, sinks: Sinks): void {
+  const ends: Open[] = Array.from({ length: 1 + below(random, 3) }, (_, i) => source(env, random, `s${String(i)}-`));
+  const steps = 2 + below(random, 8);
+  for (let step = 0; step < steps; step++) {
+    const chosen = below(random, ends.length);
+    const [open] = ends.splice(chosen, 1) as [Open];
+    // Fan-out: what was there stays an end beside what comes of it.
+    if (random() < 0.2 && ends.length < MOST_SINKS - 1) ends.push(open);
+    const other = ends.length > 0 && random() < 0.35 ? ends.splice(below(random, ends.length), 1)[0] : undefined;
+    ends.push(other === undefined ? one(open, step, random, simulation) : two(open, other, step, random));
+  }
+  // Where too many ends are left, some flow together.
+  while (ends.length > MOST_SINKS) ends.push(united(ends.shift() as Open, ends.shift() as Open));
+  ends.forEach(({ items }, i) => {
+    items.to(simulation.sink(sinks(i)), { uid: `sink-${String(i)}` });
+  });
+}
+
+function source(env: Environment, random: Random, name: string): Open {
+  const splits = Array.from({ length: 1 + below(random, 4) }, () => below(random, 30));
+  const options = {
+    name,
+    splits,
+    keys: 1 + below(random, 12),
+    perPoll: 1 + below(random, 4),
+    pauseMs: random() < 0.2 ? 0 : 1 + below(random, 15),
+  };
+  const parallelism = random() < 0.3 ? 1 : undefined;
+  return {
+    items: env.from(pacedSource(options), { uid: name, parallelism }),
+    records: splits.reduce((sum, n) => sum + n, 0),
+  };
+}
+
+function one({ items, records }: Open, step: number, random: Random, simulation: Simulation): Open {
+  const keyed = keyedOptions(step, random);
+  switch (below(random, 10)) {
+    case 0:
+      return { items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))), records };
+    case 1:
+      return { items: items.pipe(filter(({ id }) => numberOf(id) % 5 > 0)), records: (records * 4) / 5 };
+    case 2:
+      if (records * 2 > MOST_RECORDS) return { items: items.pipe(rebalance()), records };
+      return {
+        items: items.pipe(
+          flatMap(({ id, key }): Item[] => [0, 1].map((i) => ({ id: `${id}f${String(i)}`, key: key + i }))),
+        ),
+        records: records * 2,
+      };
+    case 3:
+      return { items: items.pipe(rebalance(), simulation.hazard()), records };
+    case 4:
+      return { items: items.pipe(simulation.hazard()), records };
+    case 5:
+      return { items: mark(items, keyed), records };
+    case 6:
+      return { items: collect(items, keyed), records };
+    case 7:
+      return { items: reduce(items, keyed), records };
+    default:
+      return { items: count(items, keyed), records };
+  }
+}
+
+function two(left: Open, right: Open, step: number, random: Random): Open {
+  const keyed = keyedOptions(step, random);
+  const pairs = (left.records * right.records) / keyed.keys;
+  if (random() < 0.5 || pairs > MOST_RECORDS) return united(left, right);
+  return { items: join(left.items, right.items, keyed), records: pairs };
+}
+
+function united(left: Open, right: Open): Open {
+  return { items: left.items.pipe(union(right.items)), records: left.records + right.records };
+}
+
+function keyedOptions(step: number, random: Random): KeyedOptions {
+  return {
+    uid: `keyed-${String(step)}`,
+    keys: 1 + below(random, 40),
+    parallelism: random() < 0.3 ? 1 + below(random, 3) : undefined,
+  };
+}

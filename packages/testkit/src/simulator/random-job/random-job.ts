@@ -1,0 +1,54 @@
+import type { CheckpointOptions } from '@weir/core';
+import type { Random } from '@weir/core/contracts';
+import { seededRandom } from '../../seeded-random.js';
+import { transactionalMemorySink, type TransactionalMemorySink } from '../../job-parts/transactional-memory-sink.js';
+import type { MakeSimulatedJob, SimulatedJob } from '../simulated-job.js';
+import type { Item } from './item.js';
+import { describeRandomGraph } from './random-graph.js';
+
+/**
+ * Jobs of every shape, for those who prove a state backend, a checkpoint storage or a coordinator rather than a job: chains, fan-out, unions, joins
+ * and keyed state of every kind, at several parallelisms, with settings of every kind. `surroundings` makes what is to be proved, anew for each run.
+ */
+export function randomJobs(
+  surroundings: (random: Random) => Pick<SimulatedJob, 'plugins' | 'processDied'>,
+): MakeSimulatedJob {
+  return (random) => {
+    const graph = Math.floor(random() * 2 ** 31);
+    const around = surroundings(seededRandom(Math.floor(random() * 2 ** 31)));
+    const mode = random() < 0.3 ? 'at-least-once' : 'exactly-once';
+    const checkpoints = drawCheckpoints(random, mode);
+    const interval = 10 + Math.floor(random() * 40);
+    const sinks: TransactionalMemorySink<Item>[] = [];
+    return {
+      ...around,
+      parallelism: 1 + Math.floor(random() * 3),
+      maxParallelism: [4, 16, 128][Math.floor(random() * 3)],
+      guarantee: mode,
+      describe(env, simulation) {
+        env.enableCheckpointing(interval, checkpoints);
+        describeRandomGraph(
+          env,
+          simulation,
+          seededRandom(graph),
+          (i) => (sinks[i] ??= transactionalMemorySink<Item>()),
+        );
+      },
+      output: () =>
+        sinks.flatMap(({ visible }, i) => visible.map(({ id, key }) => `${String(i)} ${id} ${String(key)}`)),
+    };
+  };
+}
+
+function drawCheckpoints(random: Random, mode: CheckpointOptions['mode']): CheckpointOptions {
+  const concurrent = random();
+  return {
+    mode,
+    timeout: random() < 0.2 ? 200 : '10 min',
+    ...(concurrent < 0.5
+      ? { maxConcurrent: 1, minPause: random() < 0.3 ? Math.floor(random() * 20) : 0 }
+      : { maxConcurrent: concurrent < 0.8 ? 2 : 4 }),
+    tolerableFailures: [0, 3, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY][Math.floor(random() * 4)],
+    numRetained: 1 + Math.floor(random() * 3),
+  };
+}

@@ -1,0 +1,66 @@
+import type { Committer, Sink, SinkGrade, SinkWriter } from '@weir/core/contracts';
+import { delegating } from './delegating.js';
+import type { Faults } from './faults.js';
+import type { Watch } from './watch.js';
+
+/** The same sink at the other end of a bad line. `watch` sees every commit. */
+export function unreliableSink<T, K extends SinkGrade, C>(
+  sink: Sink<T, K, C>,
+  faults: Faults,
+  watch: Watch,
+): Sink<T, K, C> {
+  return delegating(sink, {
+    async open(context) {
+      const place = `sink ${context.uid}`;
+      faults.visit(`opening ${place}`);
+      const writer = await sink.open(context);
+      return delegating<SinkWriter<T, C>>(writer, {
+        write(batch) {
+          faults.visit(place);
+          const slow = faults.slowness(place);
+          const written = writer.write(batch);
+          if (slow === undefined) return written;
+          return Promise.all([written, faults.wait(slow, context.signal)]).then(() => undefined);
+        },
+        ...(writer.prepareCommit === undefined
+          ? {}
+          : {
+              async prepareCommit(checkpointId) {
+                faults.visit(`preparing ${place}`);
+                await faults.wait(faults.random(), context.signal);
+                const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
+                faults.visit(`having prepared ${place}`);
+                return payloads;
+              },
+            }),
+      });
+    },
+    ...(sink.committer === undefined
+      ? {}
+      : {
+          async committer(context) {
+            const committer = await (sink.committer as NonNullable<typeof sink.committer>)(context);
+            return delegating<Committer<C>>(committer, {
+              async commit(committables, signal) {
+                // Where the line breaks in the middle, only some of it has arrived.
+                const arriving = committables.slice(0, arrivingOf(committables.length, faults));
+                const outcomes = await faults.ask('commit', `commit of ${context.uid}`, async () => {
+                  watch.commits(arriving);
+                  return committer.commit(arriving, signal);
+                });
+                const rest = committables.slice(arriving.length);
+                return [...outcomes, ...rest.map(() => ({ kind: 'retry', error: BROKEN }) as const)];
+              },
+            });
+          },
+        }),
+  });
+}
+
+const BROKEN = new Error('simulated: the line broke in the middle of a commit');
+
+function arrivingOf(count: number, faults: Faults): number {
+  return count > 1 && faults.strikes('commit-failure', 'part of a commit')
+    ? Math.floor(faults.random() * count)
+    : count;
+}

@@ -1,0 +1,29 @@
+import type { Source, SourceReader } from '@weir/core/contracts';
+import { delegating } from './delegating.js';
+import type { Faults } from './faults.js';
+
+/** The same source on a bad day: it fails, lets wait, and gives fewer records than it is asked for. */
+export function unreliableSource<T>(source: Source<T>, faults: Faults): Source<T> {
+  return delegating(source, {
+    enumerator(context) {
+      faults.visit('a split enumerator');
+      return source.enumerator(context);
+    },
+    async open(split, position, context) {
+      await faults.wait(faults.random(), context.signal);
+      faults.visit(`opening split ${split.id} of source ${context.uid}`);
+      const reader = await source.open(split, position, context);
+      return delegating<SourceReader<T>>(reader, {
+        poll(max) {
+          const place = `source ${context.uid}`;
+          faults.visit(place);
+          const some = Math.max(1, Math.ceil(max * faults.random()));
+          const slow = faults.slowness(place);
+          return slow === undefined
+            ? reader.poll(some)
+            : faults.wait(slow, context.signal).then(() => reader.poll(some));
+        },
+      });
+    },
+  });
+}

@@ -1,0 +1,90 @@
+import type { CheckpointId, Committable, JobEvent, StoredCheckpoint } from '@weir/core/contracts';
+
+/**
+ * Sees what really happens in the outside world of a run, and whether it may. A violation is noted rather than thrown: what the job would do with
+ * an error must not hide it.
+ */
+export class Watch {
+  readonly #violations: string[] = [];
+  #newest: CheckpointId = 0;
+  #isFinished = false;
+  #lastTriggered: CheckpointId = 0;
+  #lastCompleted: CheckpointId = 0;
+  #restores = 0;
+  #completed = 0;
+  #inFlight = 0;
+
+  get violations(): readonly string[] {
+    return this.#violations;
+  }
+  get restores(): number {
+    return this.#restores;
+  }
+  get completed(): number {
+    return this.#completed;
+  }
+  /** Captures that held in-flight elements. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** A process begins: ids may go on from what is stored. */
+  begins(): void {
+    this.#lastTriggered = 0;
+    this.#lastCompleted = 0;
+  }
+
+  sees(event: JobEvent): void {
+    switch (event.kind) {
+      case 'restored':
+        this.#restores++;
+        return;
+      case 'checkpoint-completed':
+        this.#completed++;
+        if (event.checkpointId <= this.#lastCompleted)
+          this.violated(
+            `checkpoint ${String(event.checkpointId)} completed after checkpoint ${String(this.#lastCompleted)}`,
+          );
+        this.#lastCompleted = event.checkpointId;
+        return;
+      case 'checkpoint-triggered':
+        if (event.checkpointId <= Math.max(this.#lastTriggered, this.#newest))
+          this.violated(
+            `checkpoint ${String(event.checkpointId)} was triggered after ${String(Math.max(this.#lastTriggered, this.#newest))}`,
+          );
+        this.#lastTriggered = event.checkpointId;
+        return;
+      default:
+    }
+  }
+
+  /** `_metadata` becomes visible. Behind a newer one whose answer was lost, an older one may still come. */
+  publishes(id: CheckpointId): void {
+    this.#newest = Math.max(this.#newest, id);
+    this.#isFinished = false;
+  }
+  finished(): void {
+    this.#isFinished = true;
+  }
+  deletes({ id, complete }: StoredCheckpoint): void {
+    if (complete && id === this.#newest && !this.#isFinished)
+      this.violated(`checkpoint ${String(id)}, the newest of a job that has not finished, was deleted`);
+  }
+
+  commits(committables: readonly Committable[]): void {
+    for (const { identity } of committables) {
+      if (identity.checkpointId > this.#newest)
+        this.violated(
+          `sink ${identity.sink} committed output of checkpoint ${String(identity.checkpointId)} when ${String(this.#newest)} was the newest that is complete`,
+        );
+    }
+  }
+
+  capturedInFlight(): void {
+    this.#inFlight++;
+  }
+
+  violated(what: string): void {
+    this.#violations.push(what);
+  }
+}

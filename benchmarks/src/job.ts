@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fsBackend } from '@weir/backend-fs';
 import { checkpointCoordinator } from '@weir/coordinator';
-import { createEnvironment, type CheckpointStats, type JobHandle } from '@weir/core';
+import { createEnvironment, type CheckpointOptions, type CheckpointStats, type JobHandle } from '@weir/core';
 import { SILENT, staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
 import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
 import { accept, project, type Input, type Total } from './workload.js';
@@ -12,6 +12,7 @@ export interface BenchmarkJobOptions {
   readonly records: readonly Input[];
   /** Undefined: checkpointing is off. */
   readonly checkpointEveryMs?: number | undefined;
+  readonly checkpointing?: CheckpointOptions | undefined;
   readonly parallelism?: number | undefined;
   /** Records per second; undefined: as fast as it goes. */
   readonly rate?: number | undefined;
@@ -37,7 +38,8 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
     parallelism: options.parallelism,
     plugins: [checkpointCoordinator(), fsBackend({ checkpointsDir: dir })],
   });
-  if (options.checkpointEveryMs !== undefined) env.enableCheckpointing(options.checkpointEveryMs);
+  if (options.checkpointEveryMs !== undefined)
+    env.enableCheckpointing(options.checkpointEveryMs, options.checkpointing);
   env
     .from(repeated(options, counts), { uid: 'records' })
     .pipe(

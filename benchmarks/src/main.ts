@@ -5,6 +5,7 @@ import { parallel } from './measure/parallel.js';
 import { restore, startUp } from './measure/restore.js';
 import { steady } from './measure/steady.js';
 import { throughput } from './measure/throughput.js';
+import { unaligned } from './measure/unaligned.js';
 import { warmUp } from './warm-up.js';
 import { Report } from './report.js';
 
@@ -17,6 +18,7 @@ const MEASUREMENTS = {
   'start-up': startUp,
   latency,
   backpressure,
+  unaligned,
 };
 type Name = keyof typeof MEASUREMENTS;
 

@@ -17,7 +17,7 @@ const SLACK_MS = 600;
 
 /** Runs the job until every key was seen, then measures it for one window. */
 export async function measureWindow(
-  options: Pick<BenchmarkJobOptions, 'records' | 'parallelism' | 'rate'>,
+  options: Pick<BenchmarkJobOptions, 'records' | 'parallelism' | 'rate' | 'checkpointing'>,
   checkpoints: boolean,
   ms: number = WINDOW_MS + SLACK_MS,
 ): Promise<WindowResult> {

@@ -4,9 +4,9 @@ import { createMemoryStateBackend } from '@weir/backend-memory';
 import { fileSink, fileSource, jsonLines } from '@weir/connectors/file';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { CheckpointStorageRole, createEnvironment, StateBackendRole, type JobHandle, type Plugin } from '@weir/core';
-import type { Source, SourceSplit } from '@weir/core/contracts';
+import type { Sink, Source, SourceSplit } from '@weir/core/contracts';
 import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
-import { observedBackend, observedSink, observedStorage } from './observed.js';
+import { delegating, observedBackend, observedSink, observedStorage } from './observed.js';
 import { PhaseTeller, type Target } from './phases.js';
 
 export interface InputRecord {
@@ -22,11 +22,13 @@ export interface KillJobOptions {
   readonly dir: string;
   readonly parallelism: number;
   readonly mode: 'exactly-once' | 'at-least-once';
+  /** Barriers overtake what waits in channels; then it is the sink that is slow, so that something does. */
+  readonly unaligned: boolean;
   readonly target: Target;
 }
 
 /** File → keyed state → file, slow enough to be killed in the middle, every step of its checkpoints announced. */
-export async function startKillJob({ dir, parallelism, mode, target }: KillJobOptions): Promise<JobHandle> {
+export async function startKillJob({ dir, parallelism, mode, unaligned, target }: KillJobOptions): Promise<JobHandle> {
   const phases = new PhaseTeller(target);
   const plugins: Plugin = {
     name: 'observed',
@@ -45,9 +47,11 @@ export async function startKillJob({ dir, parallelism, mode, target }: KillJobOp
     },
   };
   const env = createEnvironment({ parallelism, plugins: [checkpointCoordinator(), plugins] });
-  env.enableCheckpointing('15ms', { mode, tolerableFailures: Number.POSITIVE_INFINITY });
+  env.enableCheckpointing('15ms', { mode, unaligned, tolerableFailures: Number.POSITIVE_INFINITY });
+  const source = fileSource({ path: join(dir, 'in'), format: jsonLines<InputRecord>() });
+  const sink = observedSink(fileSink({ dir: join(dir, 'out'), format: jsonLines<OutputRecord>() }), phases);
   env
-    .from(unhurried(fileSource({ path: join(dir, 'in'), format: jsonLines<InputRecord>() })), { uid: 'in' })
+    .from(unaligned ? source : unhurried(source), { uid: 'in' })
     .pipe(
       map(({ id, key }) => ({ id, key })),
       filter(({ id }) => id >= 0),
@@ -61,7 +65,7 @@ export async function startKillJob({ dir, parallelism, mode, target }: KillJobOp
         },
       }),
     )
-    .to(observedSink(fileSink({ dir: join(dir, 'out'), format: jsonLines<OutputRecord>() }), phases), { uid: 'out' });
+    .to(unaligned ? slowly(sink) : sink, { uid: 'out' });
   const job = await env.start('kill-job');
   job.status$.subscribe((status) => {
     if (status === 'restoring') phases.base('restore');
@@ -109,4 +113,21 @@ function unhurried<T, Split extends SourceSplit, Position>(
       return { poll, position: () => reader.position(), close: () => reader.close() };
     },
   };
+}
+
+/** The same sink, a millisecond for every twenty records. */
+function slowly<T, Committable>(sink: Sink<T, 'exactly-once', Committable>): Sink<T, 'exactly-once', Committable> {
+  return delegating(sink, {
+    open: async (context) => {
+      const writer = await sink.open(context);
+      return delegating(writer, {
+        async write(batch) {
+          await writer.write(batch);
+          await new Promise<void>((resolve) => {
+            context.clock.timer(batch.length / 20, resolve);
+          });
+        },
+      });
+    },
+  });
 }

@@ -23,7 +23,7 @@ export interface RunResult extends Verdict {
  * `atMost` kills are used up, from where on it is left alone. Then its output is held against what it must be.
  */
 export async function killRun(
-  options: Pick<KillJobOptions, 'parallelism' | 'mode'>,
+  options: Pick<KillJobOptions, 'parallelism' | 'mode' | 'unaligned'>,
   atMost: number,
   random: Random,
 ): Promise<RunResult> {

@@ -20,21 +20,35 @@ if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
 
 const started = performance.now();
 console.log(`killing ${String(kills)} processes, seed ${String(seed)}`);
+const some = Math.max(1, Math.round(kills / 10));
 const exactly = await killAll('exactly-once', kills, seed);
-const atLeast = await killAll('at-least-once', Math.max(1, Math.round(kills / 10)), seed + 1);
+const atLeast = await killAll('at-least-once', some, seed + 1);
+const unaligned = await killAll('unaligned', some, seed + 2);
 histogram(exactly.kills);
 console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
 console.log(`e2e at-least-once: ${String(atLeast.kills.length)} kills, ${String(atLeast.lost)} lost`);
+console.log(
+  `e2e unaligned: ${String(unaligned.kills.length)} kills, ${String(unaligned.lost)} lost, ${String(unaligned.duplicated)} duplicated`,
+);
 
 const isSpread = isWellSpread(exactly.kills);
 console.log(
   `e2e: ${String(exactly.kills.length)} kills, ${String(exactly.lost)} lost, ${String(exactly.duplicated)} duplicated`,
 );
 process.exitCode =
-  exactly.lost + exactly.duplicated + atLeast.lost === 0 && exactly.kills.length === kills && isSpread ? 0 : 1;
+  exactly.lost + exactly.duplicated + atLeast.lost + unaligned.lost + unaligned.duplicated === 0 &&
+  exactly.kills.length === kills &&
+  isSpread
+    ? 0
+    : 1;
 
 /** Job after job, two at a time, over parallelism 1, 2 and 4, until exactly `count` processes were killed. */
-async function killAll(mode: 'exactly-once' | 'at-least-once', count: number, seedOfMode: number): Promise<RunResult> {
+async function killAll(
+  kind: 'exactly-once' | 'at-least-once' | 'unaligned',
+  count: number,
+  seedOfMode: number,
+): Promise<RunResult> {
+  const mode = kind === 'at-least-once' ? kind : 'exactly-once';
   const all: KillRecord[] = [];
   let lost = 0;
   let duplicated = 0;
@@ -46,14 +60,18 @@ async function killAll(mode: 'exactly-once' | 'at-least-once', count: number, se
       reserved += atMost;
       const number = run++;
       const parallelism = [1, 2, 4][number % 3]!;
-      const result = await killRun({ mode, parallelism }, atMost, seededRandom(seedOfMode * 1_000_003 + number));
+      const result = await killRun(
+        { mode, unaligned: kind === 'unaligned', parallelism },
+        atMost,
+        seededRandom(seedOfMode * 1_000_003 + number),
+      );
       // A job that finished before it was killed that often gives back what is left.
       reserved -= atMost - result.kills.length;
       all.push(...result.kills);
       lost += result.lost;
       duplicated += result.duplicated;
       console.log(
-        `${mode} job ${String(number + 1)} (parallelism ${String(parallelism)}): ${String(result.kills.length)} kills, ` +
+        `${kind} job ${String(number + 1)} (parallelism ${String(parallelism)}): ${String(result.kills.length)} kills, ` +
           `${String(result.lost)} lost, ${String(result.duplicated)} duplicated; ${String(all.length)} of ${String(count)}`,
       );
     }

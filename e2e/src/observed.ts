@@ -82,7 +82,7 @@ export function observedSink<T, K extends Sink<T>['grade'], C>(
 }
 
 /** The same object but for some methods; the others run on the original. */
-function delegating<T extends object>(target: T, instead: Partial<T>): T {
+export function delegating<T extends object>(target: T, instead: Partial<T>): T {
   return new Proxy(target, {
     get(original, property) {
       const replaced = Reflect.get(instead, property) as unknown;

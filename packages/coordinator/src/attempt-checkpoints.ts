@@ -197,7 +197,7 @@ export class AttemptCheckpoints implements CompletingAttempt {
     this.#creating.add(creating);
     try {
       await creating.finally(() => this.#creating.delete(creating));
-      await sendBarriers(pending, this.gateway);
+      await sendBarriers(pending, this.gateway, context.settings);
     } catch (error) {
       if (pending.isOpen()) this.giveUp(pending, reasonOf(error, 'TRIGGER_CHECKPOINT_FAILURE'), error);
     }

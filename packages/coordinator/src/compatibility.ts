@@ -74,7 +74,9 @@ function misfits(stage: StageDescription, operator: OperatorDescription, found: 
   if (found.subtasks.some((s) => s.committables !== undefined) && !isSink) {
     problems.push(`${name} was a sink with output to commit and no longer is`);
   }
-  if (found.subtasks.length > 0 && !operator.isStateful && !isSource && !isSink) {
+  // What was in flight to an operator is no state of its own.
+  const hadState = found.subtasks.some((s) => s.keyed.length + s.operator.length > 0 || s.channels.length === 0);
+  if (hadState && !operator.isStateful && !isSource && !isSink) {
     problems.push(`${name} has state in it and no longer keeps any`);
   }
   return problems;

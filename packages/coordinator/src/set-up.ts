@@ -2,7 +2,9 @@ import {
   WeirError,
   barrier,
   type AttemptGateway,
+  type Barrier,
   type CheckpointLocation,
+  type CheckpointSettings,
   type JobStorage,
 } from '@weir/core/contracts';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
@@ -26,7 +28,11 @@ export async function createLocation(
  * From location to barriers (Flink: CheckpointCoordinator.startTriggeringCheckpoint). Enumerators are snapshotted strictly before the barriers
  * leave, so that no split is given out that neither side counts. A checkpoint given up in between goes no further.
  */
-export async function sendBarriers(pending: PendingCheckpoint, gateway: AttemptGateway): Promise<void> {
+export async function sendBarriers(
+  pending: PendingCheckpoint,
+  gateway: AttemptGateway,
+  settings: CheckpointSettings,
+): Promise<void> {
   const { location } = pending;
   if (location === undefined || !pending.isOpen()) return;
   const enumerators = await gateway.snapshotEnumerators(pending.id);
@@ -34,7 +40,11 @@ export async function sendBarriers(pending: PendingCheckpoint, gateway: AttemptG
   pending.enumerators = enumerators;
   // Before the barriers, because subtasks may answer at once.
   pending.phase = 'collecting';
-  const { savepoint } = pending;
-  const kind = savepoint === undefined ? 'checkpoint' : 'savepoint';
-  gateway.trigger(barrier(pending.id, pending.triggeredAt, kind, savepoint?.stop), location);
+  gateway.trigger(barrierOf(pending, settings), location);
+}
+
+function barrierOf({ id, triggeredAt, savepoint }: PendingCheckpoint, settings: CheckpointSettings): Barrier {
+  if (savepoint !== undefined) return barrier(id, triggeredAt, 'savepoint', savepoint.stop);
+  const aligned = barrier(id, triggeredAt);
+  return settings.unaligned ? { ...aligned, overtakesAfter: settings.alignedTimeoutMs } : aligned;
 }

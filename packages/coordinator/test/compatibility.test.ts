@@ -1,4 +1,10 @@
-import type { CheckpointMetadata, OperatorMetadata, PlanDescription } from '@weir/core/contracts';
+import type {
+  ChannelStateHandle,
+  CheckpointMetadata,
+  OperatorMetadata,
+  PlanDescription,
+  StageDescription,
+} from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
 import { assignState } from '../src/compatibility.js';
 import { metadataOf, planOf } from './plan.js';
@@ -41,6 +47,21 @@ test('an operator that is new starts empty', () => {
   const extra = { ...plan.stages[1]!, id: 'totals', operators: [{ uid: 'totals', name: 'totals', isStateful: true }] };
   const { subtasks } = assignState({ ...plan, stages: [...plan.stages, extra] }, STORED);
   expect(subtasks.has('totals#0')).toBe(false);
+});
+
+test('an operator without state gets what was in flight to it', () => {
+  const edge = { producer: 'numbers', output: 0, consumer: 'out', input: 0 };
+  const blob = { kind: 'inline', bytes: new Uint8Array() } as const;
+  const channel = { edge, fromSubtask: 0, toSubtask: 0, serializer, timed: false, count: 0, blob };
+  const flying: ChannelStateHandle = { kind: 'input', ...channel };
+  const [source, sink] = planOf().stages as [StageDescription, StageDescription];
+  const plan = {
+    ...planOf(),
+    stages: [source, { ...sink, operators: [{ uid: 'out', name: 'out', isStateful: false }] }],
+  };
+  const state = { index: 0, keyed: [], operator: [], committables: undefined, channels: [flying] };
+  const { subtasks } = assignState(plan, withOperator('out', { subtasks: [state] }));
+  expect(subtasks.get('out#0')).toEqual([expect.objectContaining({ uid: 'out', channels: [flying] })]);
 });
 
 test('an operator without state may change or go', () => {

@@ -23,6 +23,8 @@ export const SETTINGS: CheckpointSettings = {
   timeoutMs: 600_000,
   minPauseMs: 0,
   maxConcurrent: 1,
+  unaligned: false,
+  alignedTimeoutMs: 0,
   tolerableFailures: 0,
   retention: 'delete-on-cancellation',
   numRetained: 1,

@@ -2,6 +2,9 @@
 export { align } from './barrier/align.js';
 export type { AlignOptions } from './barrier/align.js';
 export { track } from './barrier/track.js';
+export { overtake } from './barrier/overtake.js';
+export type { OvertakeOptions } from './barrier/overtake.js';
+export type { InFlight } from './barrier/in-flight.js';
 export type { RecordOf } from './barrier/carry.js';
 export { mapRecords } from './barrier/map-records.js';
 export { filterRecords } from './barrier/filter-records.js';

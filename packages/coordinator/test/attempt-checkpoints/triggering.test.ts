@@ -227,6 +227,19 @@ describe('setting up', () => {
     expect(gateway.barriers).toEqual([{ kind: 'barrier', checkpointId: 1, timestamp: 123, snapshot: 'checkpoint' }]);
   });
 
+  test.each([0, 30_000])(
+    'barriers of unaligned checkpoints say when they overtake: after %d ms',
+    async (alignedTimeoutMs) => {
+      const p = new Process({ settings: { unaligned: true, alignedTimeoutMs } });
+      const gateway = await p.launch();
+      void p.coordinator.triggerCheckpoint();
+      await p.clock.settle();
+      expect(gateway.barriers).toEqual([
+        expect.objectContaining({ checkpointId: 1, overtakesAfter: alignedTimeoutMs }),
+      ]);
+    },
+  );
+
   test('subtasks may answer while the barriers are being sent', async () => {
     const p = new Process();
     const gateway = await p.launch();

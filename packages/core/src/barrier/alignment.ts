@@ -7,6 +7,8 @@
  * - `aligned` is the algorithm for acyclic graphs of "Lightweight Asynchronous Snapshots for Distributed Dataflows" (arXiv 1506.08603,
  *   algorithm 1): block each input on its barrier; with all in, snapshot and broadcast the barrier, then unblock. Newer, cancelled and ended
  *   checkpoints are treated as by Flink's SingleCheckpointBarrierHandler.
+ * - `unaligned` snapshots on the first barrier and blocks nothing: what other inputs send before theirs is in flight and part of the
+ *   checkpoint (Flink: AlternatingWaitingForFirstBarrierUnaligned, AlternatingCollectingBarriersUnaligned).
  * - `counting` follows Flink's CheckpointBarrierTracker: nothing is blocked, so a record between the first and the last barrier is in the
  *   snapshot and is read again after a restore (at-least-once).
  */
@@ -15,6 +17,7 @@ import type { Barrier } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { isForetold, remember, withoutUpTo } from './foretold-aborts.js';
 import { MODES, takeTurn } from './modes.js';
+import { isOvertaking, isTimeoutable } from '../element/overtaking.js';
 import type { AlignmentAction, AlignmentMode, Turn, TurnContext } from './modes.js';
 
 /** End of data is no input: barriers still follow it. */
@@ -22,6 +25,8 @@ export type AlignmentInput =
   | { readonly kind: 'barrier'; readonly channel: number; readonly barrier: Barrier }
   | { readonly kind: 'cancel'; readonly channel: number; readonly checkpointId: CheckpointId }
   | { readonly kind: 'end-of-channel'; readonly channel: number }
+  /** The checkpoint has taken too long: its barriers may overtake from now on. Nothing happens if they may not, or if it is over. */
+  | { readonly kind: 'timeout'; readonly checkpointId: CheckpointId }
   /** The coordinator gave the checkpoint up; its barriers may be on their way, or never come. */
   | { readonly kind: 'abort'; readonly checkpointId: CheckpointId };
 
@@ -33,6 +38,7 @@ export interface AlignmentOptions {
 /** A checkpoint whose barrier came on some channels. */
 interface Tracked {
   readonly barrier: Barrier;
+  readonly mode: AlignmentMode;
   readonly startedAt: number;
   /** Channels that were open when it started and have neither delivered its barrier nor ended. */
   readonly missing: ReadonlySet<number>;
@@ -40,6 +46,7 @@ interface Tracked {
 
 /** Immutable; use {@link isBlocked} and {@link pendingId} to look into it. */
 export interface AlignmentState {
+  /** In `aligned` each barrier says whether it may overtake; in `unaligned` all do but those of savepoints and of edges that forbid it. */
   readonly mode: AlignmentMode;
   readonly checkpointsAfterEnd: boolean;
   readonly open: ReadonlySet<number>;
@@ -50,6 +57,8 @@ export interface AlignmentState {
   readonly highest: CheckpointId;
   /** Ids above `highest` that the coordinator gave up; ascending. */
   readonly foretold: readonly CheckpointId[];
+  /** The largest id that was timed out. */
+  readonly timedOut: CheckpointId;
 }
 
 export type Transition = readonly [AlignmentState, readonly AlignmentAction[]];
@@ -64,6 +73,7 @@ export function alignment(mode: AlignmentMode, channels: number, options: Alignm
     tracked: [],
     highest: 0,
     foretold: [],
+    timedOut: 0,
   };
 }
 
@@ -76,6 +86,8 @@ export function step(state: AlignmentState, input: AlignmentInput, now: number):
       return onCancel(state, input.checkpointId);
     case 'end-of-channel':
       return onEndOfChannel(state, input.channel);
+    case 'timeout':
+      return onTimeout(state, input.checkpointId);
     case 'abort':
       return onAbort(state, input.checkpointId);
   }
@@ -94,7 +106,11 @@ export function pendingId(state: AlignmentState): CheckpointId | undefined {
 function onBarrier(state: AlignmentState, channel: number, barrier: Barrier, now: number): Transition {
   const id = barrier.checkpointId;
   const known = state.tracked.find((t) => idOf(t) === id);
-  if (known !== undefined) return collect(state, known, channel);
+  if (known !== undefined) {
+    const [overtaken, switching] = isOvertaking(barrier) ? overtake(state, known, barrier) : [state, []];
+    const [next, actions] = collect(overtaken, id, channel);
+    return [next, [...switching, ...actions]];
+  }
   if (id <= state.highest) return [state, []];
 
   const [roomy, displaced] = makeRoom(state);
@@ -102,9 +118,16 @@ function onBarrier(state: AlignmentState, channel: number, barrier: Barrier, now
   const raised = raise(roomy, id);
   if (isGivenUp) return [raised, [...displaced, { kind: 'abort', checkpointId: id, reason: undefined }]];
 
-  const started: Tracked = { barrier, startedAt: now, missing: raised.open };
-  const [next, actions] = collect({ ...raised, tracked: [...raised.tracked, started] }, started, channel);
-  return [next, [...displaced, ...actions]];
+  const started: Tracked = { barrier, mode: modeFor(raised, barrier), startedAt: now, missing: raised.open };
+  const [begun, first] = perform({ ...raised, tracked: [...raised.tracked, started] }, 'first', started);
+  const [next, actions] = collect(begun, id, channel);
+  return [next, [...displaced, ...first, ...actions]];
+}
+
+function onTimeout(state: AlignmentState, id: CheckpointId): Transition {
+  const known = state.tracked.find((t) => idOf(t) === id);
+  const next = { ...state, timedOut: Math.max(state.timedOut, id) };
+  return known !== undefined && isTimeoutable(known.barrier) ? overtake(next, known, known.barrier) : [next, []];
 }
 
 function onCancel(state: AlignmentState, id: CheckpointId): Transition {
@@ -121,7 +144,10 @@ function onEndOfChannel(state: AlignmentState, channel: number): Transition {
   const tracked = state.tracked.map((t) => ({ ...t, missing: without(t.missing, channel) }));
   const complete = tracked.findLast((t) => t.missing.size === 0);
   const next = { ...ended, tracked };
-  return complete === undefined ? [next, []] : finish(next, complete);
+  if (complete !== undefined) return finish(next, complete, channel);
+  // An end counts as a barrier, but has nothing behind it to block.
+  const persisted = state.tracked.find((t) => t.mode === 'unaligned' && t.missing.has(channel));
+  return persisted === undefined ? [next, []] : perform(next, 'barrier', persisted, { channel });
 }
 
 function onAbort(state: AlignmentState, id: CheckpointId): Transition {
@@ -130,18 +156,42 @@ function onAbort(state: AlignmentState, id: CheckpointId): Transition {
   return giveUp(state, (t) => idOf(t) === id, undefined);
 }
 
-/** The channel delivered the barrier of `tracked`. */
-function collect(state: AlignmentState, tracked: Tracked, channel: number): Transition {
-  const collected = { ...tracked, missing: without(tracked.missing, channel) };
-  if (collected.missing.size === 0) return finish(state, collected);
-  const next = { ...state, tracked: state.tracked.map((t) => (t === tracked ? collected : t)) };
-  return perform(next, 'barrier', collected, { channel });
+/** Which row of the table a checkpoint takes that starts with `barrier`. */
+function modeFor({ mode, timedOut }: AlignmentState, barrier: Barrier): AlignmentMode {
+  switch (mode) {
+    case 'counting':
+      return 'counting';
+    case 'unaligned':
+      return barrier.snapshot === 'checkpoint' && barrier.isForcedAligned !== true ? 'unaligned' : 'aligned';
+    case 'aligned':
+      return isOvertaking(barrier) || (isTimeoutable(barrier) && timedOut === barrier.checkpointId)
+        ? 'unaligned'
+        : 'aligned';
+  }
+}
+
+/** From aligned to unaligned in the middle of an alignment. */
+function overtake(state: AlignmentState, tracked: Tracked, barrier: Barrier): Transition {
+  if (tracked.mode !== 'aligned') return [state, []];
+  const switched: Tracked = { ...tracked, barrier, mode: 'unaligned' };
+  return perform(replace(state, tracked, switched), 'timeout', { ...tracked, barrier });
+}
+
+/** The channel delivered the barrier of a checkpoint that is tracked. */
+function collect(state: AlignmentState, id: CheckpointId, channel: number): Transition {
+  const tracked = state.tracked.find((t) => idOf(t) === id);
+  if (tracked === undefined || !tracked.missing.has(channel)) return [state, []];
+  const collected: Tracked = { ...tracked, missing: without(tracked.missing, channel) };
+  const next = replace(state, tracked, collected);
+  return collected.missing.size === 0
+    ? finish(next, collected, channel)
+    : perform(next, 'barrier', collected, { channel });
 }
 
 /** Every barrier of `complete` is in. What is older is dropped: it is subsumed once this one is complete everywhere. */
-function finish(state: AlignmentState, complete: Tracked): Transition {
+function finish(state: AlignmentState, complete: Tracked, channel: number): Transition {
   const tracked = state.tracked.filter((t) => idOf(t) > idOf(complete));
-  return perform({ ...state, tracked }, 'last', complete);
+  return perform({ ...state, tracked }, 'last', complete, { channel });
 }
 
 function makeRoom(state: AlignmentState): Transition {
@@ -168,8 +218,12 @@ function perform(
   tracked: Tracked,
   more: Pick<TurnContext, 'channel' | 'reason'> = {},
 ): Transition {
-  const { blocked, actions } = takeTurn(state.mode, turn, state.blocked, { ...tracked, ...more });
+  const { blocked, actions } = takeTurn(tracked.mode, turn, state.blocked, { ...tracked, ...more });
   return [{ ...state, blocked }, actions];
+}
+
+function replace(state: AlignmentState, old: Tracked, by: Tracked): AlignmentState {
+  return { ...state, tracked: state.tracked.map((t) => (t === old ? by : t)) };
 }
 
 function raise(state: AlignmentState, id: CheckpointId): AlignmentState {

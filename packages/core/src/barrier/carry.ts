@@ -3,6 +3,7 @@ import type { StreamElement } from '../element/element.js';
 import { ChannelMerge } from './channel-merge.js';
 import type { Arrival } from './held-elements.js';
 import { COMPLETED } from './held-elements.js';
+import type { InFlight } from './in-flight.js';
 import type { AlignmentMode } from './modes.js';
 
 /** The records that a channel (or one of several) carries. */
@@ -12,14 +13,15 @@ export type RecordOf<C> = C extends Observable<StreamElement<infer T>> ? T : nev
 export function carry<T>(
   channels: readonly Observable<StreamElement<T>>[],
   mode: AlignmentMode,
-  maxBlocked: number,
+  bound: number,
+  inFlight: (inFlight: InFlight<T>) => void = () => undefined,
 ): Observable<StreamElement<T>> {
   return new Observable((subscriber) => {
     if (channels.length === 0) {
       subscriber.complete();
       return;
     }
-    const channelMerge = new ChannelMerge<T>(mode, channels.length, maxBlocked, subscriber);
+    const channelMerge = new ChannelMerge<T>({ mode, channels: channels.length, bound, inFlight }, subscriber);
     let arrivals: { readonly channel: number; readonly arrival: Arrival<T> }[] = [];
     let isTaking = false;
 

@@ -7,25 +7,35 @@ import { alignment, isBlocked, pendingId, step } from './alignment.js';
 import { ChannelEnds } from './channel-ends.js';
 import type { Arrival } from './held-elements.js';
 import { HeldElements } from './held-elements.js';
+import { InFlightBatches, type InFlight } from './in-flight.js';
 import { MergedTime } from './merged-time.js';
 import type { AlignmentMode } from './modes.js';
 
+export interface ChannelMergeOptions<T> {
+  readonly mode: AlignmentMode;
+  readonly channels: number;
+  /** Records that may be held back, and that may be in flight, at once. */
+  readonly bound: number;
+  readonly inFlight: (inFlight: InFlight<T>) => void;
+}
+
 /** Carries out what the alignment decides, and merges everything else: several channels become one. Calls must not overlap. */
 export class ChannelMerge<T> {
-  readonly #channels: number;
-  readonly #maxBlocked: number;
+  readonly #options: ChannelMergeOptions<T>;
   readonly #out: Subscriber<StreamElement<T>>;
   readonly #held: HeldElements<T>;
+  readonly #inFlight: InFlightBatches<T>;
   readonly #time: MergedTime;
   readonly #ends: ChannelEnds;
   #state: AlignmentState;
   #isUnblocked = false;
 
-  constructor(mode: AlignmentMode, channels: number, maxBlocked: number, out: Subscriber<StreamElement<T>>) {
-    this.#channels = channels;
-    this.#maxBlocked = maxBlocked;
+  constructor(options: ChannelMergeOptions<T>, out: Subscriber<StreamElement<T>>) {
+    const { mode, channels, bound } = options;
+    this.#options = options;
     this.#out = out;
-    this.#held = new HeldElements(channels, maxBlocked);
+    this.#held = new HeldElements(channels, bound);
+    this.#inFlight = new InFlightBatches(channels, bound);
     this.#time = new MergedTime(channels);
     this.#ends = new ChannelEnds(channels);
     this.#state = alignment(mode, channels);
@@ -44,6 +54,7 @@ export class ChannelMerge<T> {
   #handle(channel: number, arrival: Arrival<T>): void {
     switch (arrival.kind) {
       case 'batch':
+        if (!this.#inFlight.add(channel, arrival)) throw this.#tooMuchInFlight(channel);
         this.#out.next(arrival);
         return;
       case 'watermark':
@@ -80,7 +91,17 @@ export class ChannelMerge<T> {
         case 'snapshot':
           this.#out.next(action.barrier);
           break;
+        case 'persist':
+          this.#inFlight.begin(action.channels);
+          break;
+        case 'persisted':
+          this.#inFlight.end(action.channel);
+          break;
+        case 'inputs-complete':
+          this.#options.inFlight(this.#inFlight.complete(action.checkpointId));
+          break;
         case 'abort':
+          this.#inFlight.discard();
           this.#out.next(cancelMarker(action.checkpointId));
           break;
       }
@@ -107,7 +128,7 @@ export class ChannelMerge<T> {
     let isMoving = true;
     while (isMoving) {
       isMoving = false;
-      for (let channel = 0; channel < this.#channels; channel++) {
+      for (let channel = 0; channel < this.#options.channels; channel++) {
         if (isBlocked(this.#state, channel)) continue;
         const arrival = this.#held.take(channel);
         if (arrival === undefined) continue;
@@ -123,10 +144,20 @@ export class ChannelMerge<T> {
   }
 
   #overflow(channel: number): WeirError {
+    const { mode, bound } = this.#options;
+    const name = mode === 'unaligned' ? 'maxBuffered' : 'maxBlocked';
     return new WeirError(
       'BUFFER_OVERFLOW',
       `channel ${channel} delivered the barrier of checkpoint ${String(pendingId(this.#state))} before others did, and more than ` +
-        `maxBlocked = ${this.#maxBlocked} records had to be held back meanwhile. Raise maxBlocked, or slow down the channels that are ahead.`,
+        `${name} = ${bound} records had to be held back meanwhile. Raise ${name}, or slow down the channels that are ahead.`,
+    );
+  }
+
+  #tooMuchInFlight(channel: number): WeirError {
+    return new WeirError(
+      'BUFFER_OVERFLOW',
+      `channel ${channel} has not delivered the barrier of checkpoint ${String(pendingId(this.#state))} yet, and more than ` +
+        `maxBuffered = ${this.#options.bound} records were in flight before it. Raise maxBuffered, or let the channel deliver its barrier sooner.`,
     );
   }
 }

@@ -17,6 +17,10 @@ export interface CheckpointSettings {
   readonly timeoutMs: number;
   readonly minPauseMs: number;
   readonly maxConcurrent: number;
+  /** Barriers may overtake what waits in channels; exactly-once and one checkpoint at a time only. */
+  readonly unaligned: boolean;
+  /** From the trigger of an unaligned checkpoint to the moment from which its barriers overtake. */
+  readonly alignedTimeoutMs: number;
   /** Infinity: failures are never counted. */
   readonly tolerableFailures: number;
   readonly retention: RetentionPolicy;

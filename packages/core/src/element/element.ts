@@ -28,6 +28,10 @@ export interface Barrier {
   readonly snapshot: SnapshotKind;
   /** The job is to stop with this savepoint: no record moves behind it before its fate is known. With `drain` data ends in front of it. */
   readonly stop?: 'drain' | 'suspend' | undefined;
+  /** Ms after `timestamp` from which it may overtake records that wait in a channel, 0: at once. Absent: it never does. */
+  readonly overtakesAfter?: number | undefined;
+  /** It may not overtake on the edge that it came over; behind the subtask that aligns it it may again. */
+  readonly isForcedAligned?: boolean | undefined;
 }
 /** The sender gave the checkpoint up; its barrier will not come. */
 export interface CancelMarker {

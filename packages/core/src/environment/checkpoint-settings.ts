@@ -18,6 +18,13 @@ export interface CheckpointOptions {
   readonly minPause?: Duration | undefined;
   /** How many checkpoints may be under way at once. Default 1. */
   readonly maxConcurrent?: number | undefined;
+  /**
+   * Barriers overtake the records that wait between subtasks, which then are part of the checkpoint: it takes as long under backpressure as
+   * without. Exactly-once and one checkpoint at a time only. Default false.
+   */
+  readonly unaligned?: boolean | undefined;
+  /** How long after its trigger an unaligned checkpoint stays aligned. Needs `unaligned`. Default 0. */
+  readonly alignedTimeout?: Duration | undefined;
   /** How many checkpoints in a row may fail before the job does; Infinity: any number. Default 0. */
   readonly tolerableFailures?: number | undefined;
   /** Which checkpoints outlive the job. Default `delete-on-cancellation`: those of a job that failed. */
@@ -51,6 +58,8 @@ const KEYS = {
   timeout: 'execution.checkpointing.timeout',
   minPause: 'execution.checkpointing.min-pause',
   maxConcurrent: 'execution.checkpointing.max-concurrent-checkpoints',
+  unaligned: 'execution.checkpointing.unaligned.enabled',
+  alignedTimeout: 'execution.checkpointing.aligned-checkpoint-timeout',
   tolerableFailures: 'execution.checkpointing.tolerable-failed-checkpoints',
   externalized: 'execution.checkpointing.externalized-checkpoint-retention',
   numRetained: 'execution.checkpointing.num-retained',
@@ -96,6 +105,8 @@ export function resolveCheckpointSettings(
     timeoutMs: setting('timeout'),
     minPauseMs: setting('minPause'),
     maxConcurrent: setting('maxConcurrent'),
+    unaligned: setting('unaligned'),
+    alignedTimeoutMs: setting('alignedTimeout'),
     tolerableFailures: setting('tolerableFailures'),
     retention: setting('externalized'),
     numRetained: setting('numRetained'),
@@ -135,9 +146,20 @@ export function deprecations(call: CheckpointingCall | undefined, configuration:
   ];
 }
 
-function refuseContradictions({ minPauseMs, maxConcurrent }: CheckpointSettings): void {
-  if (minPauseMs > 0 && maxConcurrent > 1) {
-    const message = `minPause (${String(minPauseMs)} ms) and maxConcurrent (${String(maxConcurrent)}) exclude each other: a pause between checkpoints means one at a time`;
-    throw new WeirError('CONFIG_CONTRADICTION', message, { recoverable: false });
-  }
+function refuseContradictions(settings: CheckpointSettings): void {
+  const message = contradiction(settings);
+  if (message !== undefined) throw new WeirError('CONFIG_CONTRADICTION', message, { recoverable: false });
+}
+
+function contradiction(settings: CheckpointSettings): string | undefined {
+  const { minPauseMs, maxConcurrent, mode, unaligned, alignedTimeoutMs } = settings;
+  if (minPauseMs > 0 && maxConcurrent > 1)
+    return `minPause (${String(minPauseMs)} ms) and maxConcurrent (${String(maxConcurrent)}) exclude each other: a pause between checkpoints means one at a time`;
+  if (alignedTimeoutMs > 0 && !unaligned)
+    return `alignedTimeout (${String(alignedTimeoutMs)} ms) is the time until an unaligned checkpoint overtakes, and unaligned is off`;
+  if (unaligned && mode !== 'exactly-once')
+    return `unaligned and mode ${mode} exclude each other: without exactly-once nothing is aligned in the first place`;
+  if (unaligned && maxConcurrent > 1)
+    return `unaligned and maxConcurrent (${String(maxConcurrent)}) exclude each other: what is in flight belongs to one checkpoint at a time`;
+  return undefined;
 }

@@ -38,6 +38,21 @@ export const SUPPORTED_KEYS = {
     default: 0,
     about: 'How many checkpoints in a row may fail before the job does.',
   },
+  'execution.checkpointing.unaligned.enabled': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    was: ['execution.checkpointing.unaligned'],
+    about:
+      'Whether barriers overtake the records that wait between subtasks, which then are part of the checkpoint. Exactly-once and one at a time only.',
+  },
+  'execution.checkpointing.aligned-checkpoint-timeout': {
+    status: 'supported',
+    type: { kind: 'duration', below: 31_536_000_000 },
+    default: 0,
+    was: ['execution.checkpointing.alignment-timeout'],
+    about: 'How long after its trigger an unaligned checkpoint stays aligned.',
+  },
   'execution.checkpointing.externalized-checkpoint-retention': {
     status: 'supported',
     type: {

@@ -12,7 +12,6 @@ const always = (alwaysAs: boolean | string, about: string, ...was: string[]): Un
   alwaysAs,
 });
 
-const UNALIGNED = 'checkpoints are aligned until there are unaligned ones';
 const LOCAL = 'state is restored from the checkpoint storage until there is a local copy of it';
 const MERGING = 'small state is kept inside `_metadata` and a subtask writes few files, so there is nothing to merge';
 const REGIONS = 'a checkpoint is always one of the whole job';
@@ -21,10 +20,8 @@ const EXPERIMENT = 'an experiment of an unreleased Flink';
 /** Keys of Flink that weir knows and does not follow, now or ever. */
 export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   [`${CHECKPOINTING}interval-during-backlog`]: later('the interval is the same while a source catches up'),
-  [`${CHECKPOINTING}unaligned.enabled`]: later(UNALIGNED, `${CHECKPOINTING}unaligned`),
-  [`${CHECKPOINTING}aligned-checkpoint-timeout`]: later(UNALIGNED, `${CHECKPOINTING}alignment-timeout`),
-  [`${CHECKPOINTING}unaligned.forced`]: later(UNALIGNED),
-  [`${CHECKPOINTING}unaligned.interruptible-timers.enabled`]: later(UNALIGNED),
+  [`${CHECKPOINTING}unaligned.forced`]: always(false, 'no edge stays aligned that would not have to'),
+  [`${CHECKPOINTING}unaligned.interruptible-timers.enabled`]: later('timers that are due fire before a barrier passes'),
   [`${CHECKPOINTING}unaligned.max-subtasks-per-channel-state-file`]: never(
     'a subtask keeps its channel state to itself',
   ),
@@ -57,7 +54,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   [`${CHECKPOINTING}region.max-failure-ratio`]: never(REGIONS),
   [`${RECOVERY}from-local`]: later(LOCAL, 'state.backend.local-recovery'),
   [`${RECOVERY}without-channel-state.checkpoint-id`]: later(
-    UNALIGNED,
+    'what was in flight is part of the checkpoint',
     `${CHECKPOINTING}recover-without-channel-state.checkpoint-id`,
   ),
   'state.backend.async': always(true, 'snapshots are always written in the background, and Flink has dropped the key'),

@@ -28,7 +28,9 @@ import { restoredState } from '../snapshot/restored-state.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
 import { wire } from './channels.js';
+import type { InputChannel } from './input-gate.js';
 import { operatorContext, type OperatorOwner } from './operator-context.js';
+import { restoreInFlight } from './restore-in-flight.js';
 import { Scheduler } from './scheduler.js';
 import { Sources } from './sources.js';
 import { Subtask } from './subtask.js';
@@ -56,6 +58,7 @@ export interface AttemptOptions {
 
 interface RunningSubtask extends OperatorOwner {
   readonly stage: PlannedStage;
+  readonly inputs: readonly InputChannel[];
 }
 
 /** One run of a job on this thread: makes the subtasks of the plan, opens them with what they restore, runs them, and ends them for certain. */
@@ -111,13 +114,14 @@ export class Attempt implements AttemptGateway {
     for (const stage of options.plan.stages) {
       for (let index = 0; index < stage.parallelism; index++) {
         const stores: KeyedStateStore[] = [];
+        const inputs = wiring.inputs(stage.id, index);
         const subtask = new Subtask({
           job: options.job,
           id: { stage: stage.id, index },
           attempt: options.attempt,
           keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
           inputCount: stage.inputs,
-          inputs: wiring.inputs(stage.id, index),
+          inputs,
           outputs: wiring.outputs(stage.id, index),
           mode: options.mode,
           clock: options.clock,
@@ -137,7 +141,7 @@ export class Attempt implements AttemptGateway {
           },
         });
         this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
-        this.#subtasks.push({ subtask, stage, stores });
+        this.#subtasks.push({ subtask, stage, stores, inputs });
       }
     }
     this.#running = this.#subtasks.length;
@@ -257,7 +261,7 @@ export class Attempt implements AttemptGateway {
     };
   }
 
-  async #openSubtask({ subtask, stage, stores }: RunningSubtask): Promise<void> {
+  async #openSubtask({ subtask, stage, stores, inputs }: RunningSubtask): Promise<void> {
     this.#abort.signal.throwIfAborted();
     let source: SourceOperator<unknown> | undefined;
     const operators = stage.operators.map((planned): StageOperator => {
@@ -267,6 +271,18 @@ export class Attempt implements AttemptGateway {
       return { uid: planned.uid, operator };
     });
     await subtask.open(operators, source, (uid) => this.#restored(subtask.id, uid));
+    const { restore } = this.#options;
+    if (restore === undefined) return;
+    await restoreInFlight({
+      subtask: subtask.id.index,
+      parallelism: stage.parallelism,
+      maxParallelism: stage.maxParallelism,
+      inputs,
+      handles: (restore.subtasks.get(subtaskName(subtask.id)) ?? [])
+        .flatMap(({ channels = [] }) => channels)
+        .filter(({ kind }) => kind !== 'loop'),
+      read: (blob) => restore.read(blob),
+    });
   }
 
   #operator({ node, uid }: PlannedOperator, context: OperatorContext): Operator {

@@ -1,20 +1,27 @@
 import type { Channel } from '../channel/channel.js';
-import type { IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
+import type { Partitioning } from '../channel/partitioner.js';
+import type { Barrier, IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { alignment, isBlocked, step, type AlignmentInput, type AlignmentState } from '../barrier/alignment.js';
 import { MergedTime } from '../barrier/merged-time.js';
 import type { AlignmentAction, AlignmentMode } from '../barrier/modes.js';
+import type { ChannelName } from '../snapshot/channel-state.js';
+import { InFlightCapture } from './in-flight-capture.js';
 
 export interface InputChannel {
   readonly channel: Channel<unknown>;
   /** Which input of the stage's first operator it feeds. */
   readonly input: number;
+  readonly name: ChannelName;
+  readonly partitioning: Partitioning;
 }
 /** What the gate tells its subtask. */
 export interface GateListener {
   records(input: number, batch: RecordBatch<unknown>): void;
-  /** To be carried out before the next element is taken. */
-  alignment(action: AlignmentAction): void;
+  /** To be carried out before the next element is taken. `inFlight` goes with a snapshot whose barrier has overtaken, and fills by and by. */
+  alignment(action: AlignmentAction, inFlight: InFlightCapture | undefined): void;
+  /** A barrier has entered a channel. */
+  announced(barrier: Barrier): void;
   time(signal: Watermark | IdleFlag): void;
   /** Every channel is past end of data; barriers still come. */
   endOfData(drain: boolean): void;
@@ -27,12 +34,15 @@ export class InputGate {
   readonly #now: () => number;
   readonly #time: MergedTime;
   readonly #ended = new Set<number>();
+  /** Channels with a barrier that has overtaken what waits in them, once for each. */
+  readonly #overtaken: number[] = [];
+  #inFlight: InFlightCapture | undefined;
   #drain = true;
   #alignment: AlignmentState;
   #turn = 0;
   #arrived: StreamElement<unknown> | undefined;
   /** The batch that is being read, and how far. */
-  #current: { readonly input: number; readonly batch: RecordBatch<unknown>; from: number } | undefined;
+  #current: { readonly index: number; readonly batch: RecordBatch<unknown>; from: number } | undefined;
 
   constructor(
     inputs: readonly InputChannel[],
@@ -46,12 +56,19 @@ export class InputGate {
     this.#now = now;
     this.#time = new MergedTime(inputs.length);
     this.#alignment = alignment(mode, inputs.length);
-    for (const { channel } of inputs) {
+    for (const [index, { channel }] of inputs.entries()) {
       // Only kept here: what throws in an RxJS subscriber would become an uncaught exception.
       channel.subscribe((element) => {
         this.#arrived = element;
       });
       channel.onArrival = onArrival;
+      channel.onBarrier = (barrier) => {
+        listener.announced(barrier);
+      };
+      channel.onOvertaking = () => {
+        this.#overtaken.push(index);
+        onArrival();
+      };
     }
   }
 
@@ -60,10 +77,11 @@ export class InputGate {
     if (this.#current === undefined && !this.#requestNext()) return false;
     const current = this.#current;
     if (current === undefined) return true;
-    const { input, batch, from } = current;
+    const { index, batch, from } = current;
     const to = from + max;
     if (to >= batch.records.length) this.#current = undefined;
     else current.from = to;
+    const { input } = this.#inputs[index] as InputChannel;
     this.#listener.records(input, from === 0 && to >= batch.records.length ? batch : part(batch, from, to));
     return true;
   }
@@ -71,6 +89,26 @@ export class InputGate {
   /** Moves one control element that no record is in front of: those never wait for demand. */
   advanceControl(): boolean {
     return this.#current === undefined && this.#requestNext((channel) => channel.nextKind !== 'batch');
+  }
+
+  /** A barrier is there that waits for nothing. */
+  get isOvertaken(): boolean {
+    return this.#overtaken.length > 0;
+  }
+
+  /** Takes one barrier that has overtaken, also in the middle of a batch. */
+  advanceOvertaking(): void {
+    const index = this.#overtaken.shift();
+    if (index === undefined) return;
+    const taken = this.#inputs[index]?.channel.takeOvertaking();
+    if (taken === undefined) return;
+    this.#step({ kind: 'barrier', channel: index, barrier: taken.barrier }, taken.overtaken);
+  }
+
+  /** The checkpoint has taken too long: its barriers overtake from now on, those that wait in channels as well. */
+  timeout(checkpointId: CheckpointId): void {
+    for (const { channel } of this.#inputs) channel.letOvertake(checkpointId);
+    this.#step({ kind: 'timeout', checkpointId });
   }
 
   /** The coordinator gave a checkpoint up. */
@@ -83,19 +121,20 @@ export class InputGate {
     for (let i = 0; i < count; i++) {
       const index = this.#turn;
       this.#turn = index + 1 === count ? 0 : index + 1;
-      const { channel, input } = this.#inputs[index] as InputChannel;
+      const { channel } = this.#inputs[index] as InputChannel;
       if (channel.isEmpty || isBlocked(this.#alignment, index) || mayTake?.(channel) === false) continue;
       channel.request();
-      this.#take(index, input, this.#arrived as StreamElement<unknown>);
+      this.#take(index, this.#arrived as StreamElement<unknown>);
       return true;
     }
     return false;
   }
 
-  #take(index: number, input: number, element: StreamElement<unknown>): void {
+  #take(index: number, element: StreamElement<unknown>): void {
     switch (element.kind) {
       case 'batch':
-        if (element.records.length > 0) this.#current = { input, batch: element, from: 0 };
+        this.#inFlight?.add(index, element);
+        if (element.records.length > 0) this.#current = { index, batch: element, from: 0 };
         return;
       case 'barrier':
         this.#step({ kind: 'barrier', channel: index, barrier: element });
@@ -118,10 +157,43 @@ export class InputGate {
     }
   }
 
-  #step(input: AlignmentInput): void {
+  /** `overtaken`: what waits in the channel of a barrier that has overtaken it. */
+  #step(input: AlignmentInput, overtaken: readonly RecordBatch<unknown>[] = []): void {
     const [next, actions] = step(this.#alignment, input, this.#now());
     this.#alignment = next;
-    for (const action of actions) this.#listener.alignment(action);
+    for (const action of actions) {
+      this.#capture(action, overtaken);
+      this.#listener.alignment(action, this.#inFlight);
+      if (action.kind === 'inputs-complete') this.#inFlight = undefined;
+    }
+  }
+
+  #capture(action: AlignmentAction, overtaken: readonly RecordBatch<unknown>[]): void {
+    switch (action.kind) {
+      case 'persist': {
+        const names = this.#inputs.map(({ name }) => name);
+        this.#inFlight = new InFlightCapture(action.channels, names);
+        // The unread rest of a batch was taken already, and is not in the snapshot.
+        if (this.#current !== undefined)
+          this.#inFlight.add(this.#current.index, this.#current.batch, this.#current.from);
+        return;
+      }
+      case 'persisted':
+        for (const batch of overtaken) this.#inFlight?.add(action.channel, batch);
+        this.#inFlight?.end(action.channel);
+        return;
+      case 'inputs-complete':
+        this.#inFlight?.complete();
+        return;
+      case 'abort':
+        this.#inFlight?.discard();
+        this.#inFlight = undefined;
+        return;
+      case 'block':
+      case 'unblock-all':
+      case 'snapshot':
+        return;
+    }
   }
 }
 

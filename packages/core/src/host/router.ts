@@ -1,7 +1,8 @@
 import type { Subscription } from 'rxjs';
 import type { Channel } from '../channel/channel.js';
 import { hashPartitioner, rebalancePartitioner, type Partitioner, type Partitioning } from '../channel/partitioner.js';
-import { BATCH_SIZE, type ControlElement, type RecordBatch } from '../element/element.js';
+import { BATCH_SIZE, type Barrier, type ControlElement, type RecordBatch } from '../element/element.js';
+import { forcedAligned, isOvertaking } from '../element/overtaking.js';
 
 /** One edge out of a stage: the channels to the subtasks of the consumer. */
 export interface OutputEdge {
@@ -9,10 +10,13 @@ export interface OutputEdge {
   /** All of them for an exchange, one for forward. */
   readonly channels: readonly Channel<unknown>[];
   readonly maxParallelism: number;
+  /** Barriers may overtake records on it. */
+  readonly mayOvertake: boolean;
 }
 
 /** Takes what a stage emits to the channels it belongs in. */
 export class Router {
+  readonly #edges: readonly OutputEdge[];
   readonly #outputs: readonly Output[];
   readonly #channels: readonly Channel<unknown>[];
   readonly #subscriptions: readonly Subscription[];
@@ -21,6 +25,7 @@ export class Router {
   records = 0;
 
   constructor(edges: readonly OutputEdge[], subtask: number, onDemand: () => void) {
+    this.#edges = edges;
     this.#outputs = edges.map((edge) => outputFor(edge, subtask));
     this.#channels = edges.flatMap(({ channels }) => channels);
     this.#subscriptions = this.#channels.map((channel) => {
@@ -54,6 +59,18 @@ export class Router {
   broadcast(element: ControlElement): void {
     this.flush();
     for (const channel of this.#channels) channel.send(element);
+  }
+
+  /** A barrier that overtakes is there at once, however full the channels are; where it may not it waits its turn, and is aligned. */
+  forward(barrier: Barrier): void {
+    this.flush();
+    for (const { channels, mayOvertake } of this.#edges) {
+      for (const channel of channels) {
+        if (!mayOvertake) channel.send(forcedAligned(barrier));
+        else if (isOvertaking(barrier)) channel.overtake(barrier);
+        else channel.send(barrier);
+      }
+    }
   }
 
   close(): void {

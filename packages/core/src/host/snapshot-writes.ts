@@ -7,6 +7,7 @@ import type { AttemptNumber, CheckpointId, SubtaskId } from '../element/ids.js';
 import type { EncodedCapture } from '../snapshot/encode-capture.js';
 import { isIoFailure } from '../snapshot/io-failure.js';
 import { writeSnapshot } from '../snapshot/write-snapshot.js';
+import type { InFlightCapture } from './in-flight-capture.js';
 import type { Scheduler } from './scheduler.js';
 
 export interface SnapshotWritesOptions {
@@ -37,14 +38,18 @@ export class SnapshotWrites {
     checkpointId: CheckpointId,
     captures: readonly EncodedCapture[],
     timing: { readonly alignmentMs: number; readonly syncMs: number },
+    inFlight?: InFlightCapture,
   ): void {
     const location = this.#options.location(checkpointId);
     if (location === undefined) {
+      inFlight?.discard();
       for (const { keyed } of captures) keyed?.release();
       return;
     }
     const abort = new AbortController();
-    const settled = this.#write(checkpointId, captures, location, abort.signal, timing)
+    const discard = (): void => inFlight?.discard();
+    abort.signal.addEventListener('abort', discard, { once: true });
+    const settled = this.#write(checkpointId, captures, location, abort.signal, timing, inFlight)
       .catch(this.#options.onFailed)
       .finally(() => {
         this.#running.delete(checkpointId);
@@ -68,6 +73,7 @@ export class SnapshotWrites {
     location: CheckpointLocation,
     aborted: AbortSignal,
     timing: { readonly alignmentMs: number; readonly syncMs: number },
+    inFlight: InFlightCapture | undefined,
   ): Promise<void> {
     const { id: subtask, attempt, keyGroups, clock, report } = this.#options;
     // The attempt's own signal: nothing is reported any more once it has failed, also before this subtask is closed.
@@ -75,7 +81,14 @@ export class SnapshotWrites {
     const begun = clock.monotonic();
     let written: Awaited<ReturnType<typeof writeSnapshot>>;
     try {
-      written = await writeSnapshot({ subtask, keyGroups, parts: captures, location, slice: this.#slice(aborted) });
+      written = await writeSnapshot({
+        subtask,
+        keyGroups,
+        parts: captures,
+        inFlight: inFlight === undefined ? undefined : () => inFlight.encoded(),
+        location,
+        slice: this.#slice(aborted),
+      });
     } catch (error) {
       if (isOver()) return;
       const reason = isIoFailure(error) ? 'IO_EXCEPTION' : 'CHECKPOINT_ASYNC_EXCEPTION';

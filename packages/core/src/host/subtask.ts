@@ -14,16 +14,20 @@ import {
   type OperatorUid,
   type SubtaskId,
 } from '../element/ids.js';
+import { forwarded, isOvertaking } from '../element/overtaking.js';
 import { WeirError } from '../errors.js';
 import type { OperatorEnd, RestoredState } from '../operator/operator.js';
 import type { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
+import { BarrierTimeouts } from './barrier-timeouts.js';
 import { ChunkSize } from './chunk-size.js';
 import { Completions } from './completions.js';
+import type { InFlightCapture } from './in-flight-capture.js';
 import { InputGate, type InputChannel } from './input-gate.js';
 import { Mailbox } from './mailbox.js';
+import { MakingWay } from './making-way.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable, Scheduler } from './scheduler.js';
 import { SnapshotWrites } from './snapshot-writes.js';
@@ -65,6 +69,9 @@ export class Subtask implements Runnable {
   readonly #gate: InputGate | undefined;
   readonly #writes: SnapshotWrites;
   readonly #chunk = new ChunkSize();
+  readonly #timeouts: BarrierTimeouts;
+  readonly #makingWay = new MakingWay();
+  #sentBefore = 0;
   #stage: Stage | undefined;
   #source: SourceOperator<unknown> | undefined;
   readonly #mailbox: Mailbox;
@@ -96,13 +103,19 @@ export class Subtask implements Runnable {
     );
     this.#router = new Router(options.outputs, options.id.index, wake);
     this.#flow = new StageFlow(
-      () => this.#router.hasDemand,
+      () => this.#maySend(),
       (failure) => {
         if (failure !== undefined) this.#fail(failure.error);
         else wake();
       },
+      () => this.#isMakingWay,
     );
     this.#writes = new SnapshotWrites(options, wake);
+    this.#timeouts = new BarrierTimeouts(options.clock, (checkpointId) => {
+      this.post(() => {
+        this.#overtakeFromNowOn(checkpointId);
+      });
+    });
     if (options.inputs.length > 0) {
       this.#gate = new InputGate(
         options.inputs,
@@ -113,8 +126,11 @@ export class Subtask implements Runnable {
             this.#recordsIn += batch.records.length;
             this.#stage?.accept(input, batch);
           },
-          alignment: (action) => {
-            this.#align(action);
+          alignment: (action, inFlight) => {
+            this.#align(action, inFlight);
+          },
+          announced: (barrier) => {
+            this.#timeouts.saw(barrier);
           },
           time: (signal) => this.#stage?.time(signal),
           endOfData: (drain) => {
@@ -190,7 +206,10 @@ export class Subtask implements Runnable {
 
   /** Puts a barrier into the stream of a source. */
   trigger(barrier: Barrier): void {
-    this.post(() => this.#barriers.push(barrier));
+    this.post(() => {
+      this.#barriers.push(barrier);
+      this.#timeouts.saw(barrier);
+    });
   }
 
   /** Settles once what this checkpoint covers is committed. */
@@ -202,6 +221,7 @@ export class Subtask implements Runnable {
         return;
       }
       this.post(() => {
+        this.#timeouts.ended(checkpointId);
         this.#completions.reached(checkpointId).then(resolve, reject);
       });
     });
@@ -211,6 +231,7 @@ export class Subtask implements Runnable {
     this.post(() => {
       void this.#completions.reached(latestCompleted);
       this.#barriers = this.#barriers.filter((barrier) => barrier.checkpointId !== checkpointId);
+      this.#timeouts.ended(checkpointId);
       this.#writes.abort(checkpointId);
       this.#gate?.abort(checkpointId);
       if (this.#preparing === checkpointId) this.#preparing = undefined;
@@ -222,6 +243,7 @@ export class Subtask implements Runnable {
   /** Nothing of this subtask runs any more when it settles. Call it after the attempt's signal was aborted, unless the job finished. */
   async close(end: OperatorEnd): Promise<void> {
     this.#closed = true;
+    this.#timeouts.close();
     this.#mailbox.close();
     this.#router.close();
     this.#flow.abandon(this.#options.signal.reason);
@@ -240,12 +262,17 @@ export class Subtask implements Runnable {
       if (this.#options.signal.aborted) return false;
       this.#mailbox.read();
       if (!this.#opened || this.#closed || this.#flow.isWaiting) return false;
+      const isOvertaken = this.#isOvertaken;
+      if (isOvertaken) this.#makingWay.begin(this.#moved);
+      else if (this.#step === undefined) this.#makingWay.end();
       if (this.#flow.isSuspended) {
         // Also during a step: what an operator emits while it prepares must get through before the barrier leaves.
-        if (!this.#router.hasDemand) return false;
+        if (!this.#maySend()) return false;
         this.#flow.resume();
       } else if (this.#step !== undefined || this.#standsBehind !== undefined) {
         return false;
+      } else if (isOvertaken && this.#gate !== undefined) {
+        this.#gate.advanceOvertaking();
       } else if (this.#barriers[0]?.stop === 'drain' && this.#inputEnded !== 'done') {
         // A source that is drained ends in front of the barrier.
         this.#endInput('drain');
@@ -259,10 +286,38 @@ export class Subtask implements Runnable {
     }
   }
 
+  /** A barrier is here that does not wait for what is in front of it. */
+  get #isOvertaken(): boolean {
+    const [barrier] = this.#barriers;
+    return this.#gate?.isOvertaken ?? (barrier !== undefined && isOvertaking(barrier));
+  }
+
+  get #isMakingWay(): boolean {
+    return this.#makingWay.allows(this.#moved);
+  }
+
+  /** Records that the stage has sent, or holds to write them later. */
+  get #moved(): number {
+    return this.#router.records + this.#flow.heldRecords;
+  }
+
+  #maySend(): boolean {
+    return this.#router.hasDemand || this.#isMakingWay;
+  }
+
+  #overtakeFromNowOn(checkpointId: CheckpointId): void {
+    this.#barriers = this.#barriers.map((barrier) =>
+      barrier.checkpointId === checkpointId ? forwarded(barrier, true) : barrier,
+    );
+    this.#gate?.timeout(checkpointId);
+  }
+
   /** False: nothing can move now, and whoever changes that wakes the subtask. */
   #advance(): boolean {
     if (!this.#router.hasDemand || this.#options.isPressed()) return this.#gate?.advanceControl() ?? false;
     const { clock } = this.#options;
+    this.#chunk.gave(this.#router.records - this.#sentBefore);
+    this.#sentBefore = this.#router.records;
     const before = clock.monotonic();
     let moved: boolean;
     if (this.#gate !== undefined) moved = this.#gate.advance(this.#chunk.size);
@@ -285,16 +340,20 @@ export class Subtask implements Runnable {
     });
   }
 
-  #align(action: AlignmentAction): void {
+  #align(action: AlignmentAction, inFlight: InFlightCapture | undefined): void {
     switch (action.kind) {
       case 'block':
       case 'unblock-all':
-        // The gate asks the alignment itself before it takes from a channel.
+      case 'persist':
+      case 'persisted':
+      case 'inputs-complete':
+        // The gate itself asks the alignment before it takes from a channel, and keeps what is in flight.
         return;
       case 'snapshot':
-        this.#checkpoint(action.barrier, action.startedAt);
+        this.#checkpoint(action.barrier, action.startedAt, inFlight);
         return;
       case 'abort':
+        this.#writes.abort(action.checkpointId);
         this.#router.broadcast(cancelMarker(action.checkpointId));
         if (action.reason !== undefined) this.#decline(action.checkpointId, action.reason, undefined);
     }
@@ -303,11 +362,11 @@ export class Subtask implements Runnable {
   /**
    * The steps of a snapshot, nothing in between (Flink: SubtaskCheckpointCoordinatorImpl.checkpointState).
    * 1. prepare, head to tail: what it emits belongs before the barrier
-   * 2. the barrier goes on, so that consumers start to align
+   * 2. the barrier goes on, so that consumers start to align, or to snapshot
    * 3. capture, tail to head
-   * 4. records move again, and the capture is written meanwhile
+   * 4. records move again, and the capture is written meanwhile, with what other inputs deliver before an unaligned barrier
    */
-  #checkpoint(barrier: Barrier, startedAt: number): void {
+  #checkpoint(barrier: Barrier, startedAt: number, inFlight?: InFlightCapture): void {
     const stage = this.#stage as Stage;
     const { clock } = this.#options;
     const { checkpointId } = barrier;
@@ -319,11 +378,12 @@ export class Subtask implements Runnable {
         return;
       }
       this.#preparing = undefined;
-      this.#router.broadcast(barrier);
+      this.#router.forward(barrier);
       this.#options.onForwarded(checkpointId);
       if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
       const capture = stage.capture(checkpointId);
-      this.#writes.start(checkpointId, capture, { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun });
+      const timing = { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun };
+      this.#writes.start(checkpointId, capture, timing, inFlight);
     });
   }
 

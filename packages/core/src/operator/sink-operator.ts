@@ -8,6 +8,7 @@ import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
 import { CommitQueue } from './commit-queue.js';
+import { HeldBatches } from './held-batches.js';
 import { OneAtATime } from './one-at-a-time.js';
 import type { Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
 import { Uncommitted } from './uncommitted.js';
@@ -49,6 +50,7 @@ function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): We
 }
 
 const WRITER_STATE = 'writer';
+const UNWRITTEN = 'unwritten';
 
 /**
  * The tail of a stage: writes batches, and turns what was written into committables before each barrier. Committables stay in every
@@ -65,6 +67,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   readonly #uncommitted: Uncommitted;
   #passed: CheckpointId = 0;
   readonly #work: OneAtATime;
+  readonly #held: HeldBatches<T>;
   #writing = false;
 
   constructor(sink: Sink<T>, context: OperatorContext, surroundings: SinkSurroundings) {
@@ -72,6 +75,9 @@ export class SinkOperator<T> implements Operator<T, never> {
     this.#context = context;
     this.#surroundings = surroundings;
     this.#work = new OneAtATime(context.flow);
+    this.#held = new HeldBatches(context.flow, () => {
+      this.#writeHeld();
+    });
     const { job, uid, attempt, subtask } = context;
     this.#uncommitted = new Uncommitted({ job, lineage: surroundings.lineage, sink: uid, attempt, subtask });
   }
@@ -83,7 +89,7 @@ export class SinkOperator<T> implements Operator<T, never> {
           if (element.kind !== 'batch' || element.records.length === 0) return;
           this.#work.take(() => {
             try {
-              this.#write(element.records);
+              this.#take(element.records);
             } catch (error) {
               target.error(sinkFailure(this.#context, error));
             }
@@ -102,6 +108,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   async restore(state: RestoredState): Promise<void> {
     this.#restoredState = await state.operatorState(WRITER_STATE, this.#serializer);
     this.#uncommitted.add(await state.committables(this.#serializer));
+    this.#held.restore((await state.operatorState(UNWRITTEN, defaultSerializer)) as (readonly T[])[]);
   }
 
   async open(): Promise<void> {
@@ -119,6 +126,7 @@ export class SinkOperator<T> implements Operator<T, never> {
       await this.#commitUpTo(Number.POSITIVE_INFINITY);
       this.#writer = await this.#sink.open(context);
     });
+    if (this.#held.size > 0) this.#work.suspend(() => this.#writeHeld());
   }
 
   prepare(checkpointId: CheckpointId): Promise<void> | undefined {
@@ -134,10 +142,14 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   capture(checkpointId: CheckpointId): OperatorCapture | undefined {
     const state = this.#stateOf(this.#openWriter(), checkpointId);
-    if (state.length === 0 && this.#uncommitted.all.length === 0) return undefined;
+    const unwritten = this.#held.all;
+    if (state.length + unwritten.length + this.#uncommitted.all.length === 0) return undefined;
     const serializer = (of: string): Serializer => withPlace(this.#serializer, this.#context.uid, of);
     return {
-      operatorState: [{ name: WRITER_STATE, mode: 'list', serializer: serializer(WRITER_STATE), values: state }],
+      operatorState: [
+        { name: WRITER_STATE, mode: 'list', serializer: serializer(WRITER_STATE), values: state },
+        { name: UNWRITTEN, mode: 'list', serializer: defaultSerializer, values: unwritten },
+      ],
       committables: { serializer: serializer('committables'), values: this.#uncommitted.all },
     };
   }
@@ -187,14 +199,30 @@ export class SinkOperator<T> implements Operator<T, never> {
     return this.#writer;
   }
 
-  #write(records: readonly T[]): void {
-    if (this.#writing) {
+  #take(records: readonly T[]): void {
+    if (this.#writing || this.#held.isInFront) {
       this.#work.suspend(() => {
-        this.#write(records);
+        this.#take(records);
       });
-      return;
+    } else if (!this.#held.hold(records)) this.#write(records);
+  }
+
+  #writeHeld(): void {
+    if (this.#held.holdOn()) return;
+    const next = this.#held.shift();
+    if (next === undefined) return;
+    this.#write(next);
+    if (this.#held.size > 0) this.#work.suspend(() => this.#writeHeld());
+  }
+
+  #write(records: readonly T[]): void {
+    let written: Promise<void> | undefined;
+    try {
+      written = this.#openWriter().write(records) ?? undefined;
+    } catch (error) {
+      // Also what was suspended or held comes here, with nobody else to name it.
+      throw sinkFailure(this.#context, error);
     }
-    const written = this.#openWriter().write(records);
     if (written === undefined) return;
     this.#writing = true;
     this.#context.flow.waitFor(

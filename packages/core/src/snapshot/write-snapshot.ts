@@ -1,6 +1,7 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type {
   BlobHandle,
+  ChannelStateHandle,
   KeyGroupRange,
   KeyedStateHandle,
   OperatorSnapshot,
@@ -8,6 +9,7 @@ import type {
 } from '../contracts/snapshot.js';
 import type { KeyedCapture, Slice } from '../contracts/state-backend.js';
 import type { SubtaskId } from '../element/ids.js';
+import { writeChannelState, type EncodedChannelState } from './channel-state.js';
 import { writeCommittables } from './committables.js';
 import type { EncodedCapture } from './encode-capture.js';
 import { KeyedSectionWriter } from './keyed-section-writer.js';
@@ -17,6 +19,8 @@ export interface WriteSnapshotOptions {
   readonly subtask: SubtaskId;
   readonly keyGroups: KeyGroupRange;
   readonly parts: readonly EncodedCapture[];
+  /** What was in flight to the head operator, once that is known. Absent for a checkpoint whose barrier has overtaken nothing here. */
+  readonly inFlight?: (() => Promise<readonly EncodedChannelState[]>) | undefined;
   readonly location: Pick<CheckpointLocation, 'createBlob'>;
   readonly slice: Slice;
 }
@@ -45,8 +49,18 @@ export async function writeSnapshot(
   } finally {
     for (const keyed of unreleased) keyed.release();
   }
+  for (const encoded of (await options.inFlight?.()) ?? [])
+    addChannel(operators, await writeChannelState(encoded, options.location));
   const stateBytes = operators.flatMap(blobsOf).reduce((sum, blob) => sum + sizeOf(blob), 0);
   return { snapshot: { subtask: options.subtask, operators }, stateBytes };
+}
+
+/** In-flight input belongs to the operator that it goes to, whether or not that has state of its own. */
+function addChannel(operators: OperatorSnapshot[], channel: ChannelStateHandle): void {
+  const { consumer } = channel.edge;
+  const at = operators.findIndex(({ uid }) => uid === consumer);
+  const head = operators[at] ?? { uid: consumer, keyed: [], operator: [] };
+  operators.splice(at === -1 ? operators.length : at, 1, { ...head, channels: [...(head.channels ?? []), channel] });
 }
 
 async function writeKeyed(
@@ -68,8 +82,9 @@ async function writeKeyed(
   }
 }
 
-function blobsOf({ keyed, operator, committables }: OperatorSnapshot): BlobHandle[] {
-  return [...keyed, ...operator, ...(committables === undefined ? [] : [committables])].map(({ blob }) => blob);
+function blobsOf({ keyed, operator, committables, channels = [] }: OperatorSnapshot): BlobHandle[] {
+  const others = committables === undefined ? [] : [committables];
+  return [...keyed, ...operator, ...others, ...channels].map(({ blob }) => blob);
 }
 
 function sizeOf(blob: BlobHandle): number {

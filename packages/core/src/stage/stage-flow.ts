@@ -9,25 +9,47 @@ interface Drain {
 /** The flow of one stage: closed while its output has no demand, while an operator waits or is suspended, and when its time slice is over. */
 export class StageFlow implements Flow {
   readonly #hasDemand: () => boolean;
+  readonly #isMakingWay: () => boolean;
   readonly #onSettled: (failure: { readonly error: unknown } | undefined) => void;
   #slice: Pick<Slice, 'isOver'> | undefined;
   #suspended: (() => void)[] = [];
+  /** Of operators that hold what they were handed until a barrier has gone on. */
+  readonly #held = new Set<() => void>();
+  #heldRecords = 0;
   #waits = new Set<Promise<void>>();
   #drains: Drain[] = [];
 
-  /** `onSettled` is called after something waited for has settled. */
-  constructor(hasDemand: () => boolean, onSettled: (failure: { readonly error: unknown } | undefined) => void) {
+  /** `onSettled` is called after something waited for has settled; `isMakingWay`: a barrier is to go on before anything else. */
+  constructor(
+    hasDemand: () => boolean,
+    onSettled: (failure: { readonly error: unknown } | undefined) => void,
+    isMakingWay: () => boolean = () => false,
+  ) {
     this.#hasDemand = hasDemand;
     this.#onSettled = onSettled;
+    this.#isMakingWay = isMakingWay;
   }
 
   isOpen(): boolean {
-    if (this.#waits.size > 0 || this.#suspended.length > 0 || !this.#hasDemand()) return false;
+    if (this.#waits.size > 0 || this.isSuspended || !this.#hasDemand()) return false;
     return this.#slice === undefined || !this.#slice.isOver();
   }
 
   suspend(resume: () => void): void {
     this.#suspended.push(resume);
+  }
+
+  get isMakingWay(): boolean {
+    return this.#isMakingWay();
+  }
+  /** Records that were ever held. */
+  get heldRecords(): number {
+    return this.#heldRecords;
+  }
+
+  hold(records: number, release: () => void): void {
+    this.#held.add(release);
+    this.#heldRecords += records;
   }
 
   waitFor(settled: Promise<void>): void {
@@ -49,7 +71,7 @@ export class StageFlow implements Flow {
     return this.#waits.size > 0;
   }
   get isSuspended(): boolean {
-    return this.#suspended.length > 0;
+    return this.#suspended.length > 0 || (this.#held.size > 0 && !this.#isMakingWay());
   }
 
   begin(slice: Pick<Slice, 'isOver'>): void {
@@ -58,6 +80,10 @@ export class StageFlow implements Flow {
 
   /** Goes on with the operator that suspended first, which is the last one in the stage; those before it stay suspended. */
   resume(): void {
+    if (!this.#isMakingWay()) {
+      this.#suspended.unshift(...this.#held);
+      this.#held.clear();
+    }
     const [first, ...rest] = this.#suspended;
     this.#suspended = [];
     first?.();

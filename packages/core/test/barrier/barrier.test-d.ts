@@ -1,4 +1,12 @@
-import { align, filterRecords, mapRecords, track, type RecordOf, type StreamElement } from '@weir/core/barrier';
+import {
+  align,
+  filterRecords,
+  mapRecords,
+  overtake,
+  track,
+  type RecordOf,
+  type StreamElement,
+} from '@weir/core/barrier';
 import type { Observable } from 'rxjs';
 import { expectTypeOf, test } from 'vitest';
 
@@ -16,6 +24,16 @@ test('align and track carry the records of all their channels', () => {
   expectTypeOf(align([numbers, texts], { maxBlocked: 1 })).toEqualTypeOf<Observable<StreamElement<number | string>>>();
   expectTypeOf(track([numbers, texts])).toEqualTypeOf<Observable<StreamElement<number | string>>>();
   expectTypeOf(track([numbers])).toEqualTypeOf<Observable<StreamElement<number>>>();
+});
+
+test('overtake carries the records of all its channels, and gives them to whoever takes what is in flight', () => {
+  const overtaken = overtake([numbers, texts], {
+    maxBuffered: 1,
+    inFlight: ({ channels }) => {
+      expectTypeOf(channels[0]?.[0]?.records).toEqualTypeOf<readonly (number | string)[] | undefined>();
+    },
+  });
+  expectTypeOf(overtaken).toEqualTypeOf<Observable<StreamElement<number | string>>>();
 });
 
 test('align needs a bound, and channels of elements', () => {

@@ -1,4 +1,4 @@
-import { align, track } from '@weir/core/barrier';
+import { align, overtake, track } from '@weir/core/barrier';
 import type { StreamElement } from '@weir/core/barrier';
 import type { Observable } from 'rxjs';
 import { describe, test } from 'vitest';
@@ -7,6 +7,7 @@ import { diagram } from './elements.js';
 type Channels = readonly Observable<StreamElement<string>>[];
 const aligned = (channels: Channels) => align(channels, { maxBlocked: 100 });
 const tracked = (channels: Channels) => track(channels);
+const overtaken = (channels: Channels) => overtake(channels, { maxBuffered: 100, inFlight: () => undefined });
 
 // elements.ts tells what the letters stand for. A group such as (1c) is one moment, and as wide as it is written.
 describe('align', () => {
@@ -192,5 +193,35 @@ describe('track', () => {
     const right = '   --b|    ';
     const expected = '-cb1-d-|';
     diagram([left, right], tracked, expected);
+  });
+});
+
+describe('overtake', () => {
+  test('emits a barrier when the first channel delivers it, and holds nothing back', () => {
+    const left = '    a-1-c-----|';
+    const right = '   ---b---1-d|';
+    const expected = 'a-1bc----d|';
+    diagram([left, right], overtaken, expected);
+  });
+
+  test('gives a checkpoint up when a newer one overtakes it', () => {
+    const left = '    1-c---2--|';
+    const right = '   ---b2----|';
+    const expected = '1-cb(C2)-|';
+    diagram([left, right], overtaken, expected);
+  });
+
+  test('passes a cancel marker on although the barrier has gone', () => {
+    const left = '    1-c----|';
+    const right = '   ---b-C-|';
+    const expected = '1-cb-C-|';
+    diagram([left, right], overtaken, expected);
+  });
+
+  test('takes the end of a channel for its barrier', () => {
+    const left = '    1-c---2|';
+    const right = '   -b-|    ';
+    const expected = '1bc---2|';
+    diagram([left, right], overtaken, expected);
   });
 });

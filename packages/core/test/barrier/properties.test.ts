@@ -1,10 +1,10 @@
-import type { AlignmentInput } from '@weir/core/barrier';
-import { align, alignment, barrier, isBlocked, pendingId, step, track } from '@weir/core/barrier';
+import type { AlignmentInput, InFlight } from '@weir/core/barrier';
+import { align, alignment, barrier, isBlocked, overtake, pendingId, step, track } from '@weir/core/barrier';
 import fc from 'fast-check';
 import type { Observable } from 'rxjs';
 import { Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import type { Element, Script } from './channel-scripts.js';
+import type { Element, Script, Tag } from './channel-scripts.js';
 import { cutOf, play, recordsOf, scripts, undisturbedScripts } from './channel-scripts.js';
 
 interface Run {
@@ -103,6 +103,59 @@ describe('align', () => {
   });
 });
 
+describe('overtake', () => {
+  const overtaken = (script: Script) => {
+    const inFlight: InFlight<Tag>[] = [];
+    const options = { maxBuffered: 1_000, inFlight: (one: InFlight<Tag>) => inFlight.push(one) };
+    return { ...run(script, (channels) => overtake(channels, options)), inFlight };
+  };
+
+  test('what came out before a barrier and what is in flight are together what each channel sent before it', () => {
+    fc.assert(
+      fc.property(scripts, (script) => {
+        const { out, inFlight } = overtaken(script);
+        for (const { checkpointId, channels } of inFlight) {
+          const at = out.findIndex((e) => e.kind === 'barrier' && e.checkpointId === checkpointId);
+          const before = countBefore(script, out, at);
+          for (const [channel, elements] of script.channels.entries()) {
+            const cut = cutOf(elements, checkpointId);
+            const flying = recordsOf(channels[channel] ?? []);
+            expect(flying).toEqual(recordsOf(elements).slice(before[channel], cut));
+          }
+        }
+      }),
+      runs,
+    );
+  });
+
+  test('nothing is held back, lost, doubled or reordered within a channel', () => {
+    fc.assert(
+      fc.property(scripts, (script) => {
+        const { out, isComplete, sent } = overtaken(script);
+        expectAllRecords(script, out);
+        for (const index of out.keys()) expect(recordsOf(out.slice(0, index + 1)).length).toBe(sent[index]);
+        const completed = idsOf(out, 'barrier');
+        expect(completed).toEqual([...new Set(completed)].sort((a, b) => a - b));
+        expect(isComplete).toBe(true);
+      }),
+      runs,
+    );
+  });
+
+  test('every checkpoint completes as long as each channel delivers every barrier in turn with the others', () => {
+    fc.assert(
+      fc.property(undisturbedScripts, (script) => {
+        const { out, inFlight } = overtaken(script);
+        const cancelled = idsOf(out, 'cancel');
+        const complete = inFlight.map(({ checkpointId }) => checkpointId);
+        // A barrier that a faster channel has left behind is given up: nothing holds the fast one back.
+        expect([...complete, ...cancelled].sort((a, b) => a - b)).toEqual(idsOf(out, 'barrier'));
+      }),
+      runs,
+    );
+  });
+});
+
 describe('track', () => {
   test('holds nothing back, loses nothing, and has a barrier only after all that precedes it', () => {
     fc.assert(
@@ -186,6 +239,80 @@ describe('the state machine, given anything in any order', () => {
         expect(new Set(all).size).toBe(all.length);
         expect(snapshots).toEqual([...snapshots].sort((a, b) => a - b));
         expect(pendingId(state)).toBeUndefined();
+      }),
+      runs,
+    );
+  });
+
+  const overtakesAfter = fc.constantFrom(undefined, 0, 5);
+  const snapshot = fc.constantFrom('checkpoint' as const, 'savepoint' as const);
+  const mixed: fc.Arbitrary<AlignmentInput> = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({ channel, id, overtakesAfter, snapshot }).map(({ channel: from, id: n, ...how }) => ({
+        kind: 'barrier' as const,
+        channel: from,
+        barrier: { ...barrier(n), ...how },
+      })),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('timeout' as const), checkpointId: id }) },
+    { weight: 4, arbitrary: input.filter(({ kind }) => kind !== 'barrier') },
+  );
+
+  test('barriers that may overtake among others: one snapshot and one end each, persisted from the snapshot to the last barrier only', () => {
+    fc.assert(
+      fc.property(fc.array(mixed, { maxLength: 40 }), fc.boolean(), (inputs, checkpointsAfterEnd) => {
+        let state = alignment('aligned', CHANNELS, { checkpointsAfterEnd });
+        const snapshots: number[] = [];
+        const ended: number[] = [];
+        let persisted = new Set<number>();
+        let flying: number | undefined;
+        let blocked = new Set<number>();
+        for (const next of [...inputs, ...ends]) {
+          const [after, actions] = step(state, next, 0);
+          state = after;
+          for (const action of actions) {
+            switch (action.kind) {
+              case 'block':
+                blocked.add(action.channel);
+                break;
+              case 'unblock-all':
+                blocked = new Set();
+                break;
+              case 'persist':
+                expect(flying).toBeUndefined();
+                flying = action.checkpointId;
+                persisted = new Set(action.channels);
+                expect(action.channels.filter((c) => blocked.has(c))).toEqual([]);
+                break;
+              case 'persisted':
+                expect(action.checkpointId).toBe(flying);
+                expect(persisted.delete(action.channel)).toBe(true);
+                break;
+              case 'inputs-complete':
+                expect([action.checkpointId, persisted.size]).toEqual([flying, 0]);
+                ended.push(action.checkpointId);
+                flying = undefined;
+                break;
+              case 'snapshot':
+                snapshots.push(action.barrier.checkpointId);
+                if (flying === undefined) ended.push(action.barrier.checkpointId);
+                else expect(action.barrier.overtakesAfter).toBe(0);
+                break;
+              case 'abort':
+                if (flying === action.checkpointId) {
+                  flying = undefined;
+                  persisted = new Set();
+                }
+                ended.push(action.checkpointId);
+            }
+          }
+          expect([0, 1, 2].filter((c) => isBlocked(state, c))).toEqual([...blocked].sort());
+          if (pendingId(state) === undefined) expect([blocked.size, flying]).toEqual([0, undefined]);
+        }
+        expect(new Set(snapshots).size).toBe(snapshots.length);
+        expect(new Set(ended).size).toBe(ended.length);
+        expect(ended).toEqual(expect.arrayContaining(snapshots));
       }),
       runs,
     );

@@ -1,10 +1,21 @@
 import { barrier } from '@weir/core/barrier';
-import type { AlignmentInput, AlignmentMode, AlignmentOptions, AlignmentState } from '@weir/core/barrier';
+import type { Barrier, AlignmentInput, AlignmentMode, AlignmentOptions, AlignmentState } from '@weir/core/barrier';
 import { alignment, isBlocked, pendingId, step } from '@weir/core/barrier';
 
+/** Barriers by the letter of their token. */
+const BARRIERS: Readonly<Record<string, (id: number) => Barrier>> = {
+  B: (id) => barrier(id),
+  U: (id) => ({ ...barrier(id), overtakesAfter: 0 }),
+  P: (id) => ({ ...barrier(id), overtakesAfter: 10 }),
+  S: (id) => ({ ...barrier(id, 0, 'savepoint'), overtakesAfter: 0 }),
+  F: (id) => ({ ...barrier(id), overtakesAfter: 0, isForcedAligned: true }),
+};
+
 /**
- * Plays a script into an alignment and writes down what it does. `B(n,c)`: barrier of checkpoint n on channel c; `D(c)`: data;
- * `X(n,c)`: cancel marker; `E(c)`: the channel ends; `A(n)`: the coordinator aborts n. Each token takes one unit of time.
+ * Plays a script into an alignment and writes down what it does. `B(n,c)`: barrier of checkpoint n on channel c (`U`: one that overtakes, `P`:
+ * one that overtakes once it has taken too long, `S`: of a savepoint, `F`: forced into line); `D(c)`: data, `D(c)*`: data that is in flight at the
+ * checkpoint; `X(n,c)`: cancel marker; `E(c)`: the channel ends; `T(n)`: n has taken too long; `A(n)`: the coordinator aborts n. Each token takes
+ * one unit of time.
  */
 export class Trace {
   #state: AlignmentState;
@@ -12,6 +23,10 @@ export class Trace {
   now = 0;
   /** `snapshot 1`, or `abort 2 SUBSUMED` with the reason behind CHECKPOINT_DECLINED_. */
   readonly log: string[] = [];
+  /** Channels that are persisted. */
+  readonly persisted = new Set<number>();
+  /** Barriers as they went on. */
+  readonly forwarded: Barrier[] = [];
   /** `now` minus `startedAt` of each snapshot. */
   readonly alignmentTimes: number[] = [];
 
@@ -22,16 +37,20 @@ export class Trace {
 
   take(script: string): this {
     for (const token of script.split(' ').filter((t) => t !== '')) {
-      const [, kind, numbers] = /^([BDXEA])\(([\d,]+)\)$/.exec(token) ?? [];
+      const [, kind, numbers] = /^([BUPSFDXEAT])\(([\d,]+)\)\*?$/.exec(token) ?? [];
       if (kind === undefined || numbers === undefined) throw new Error(`no token: ${token}`);
       const [first = 0, second = 0] = numbers.split(',').map(Number);
-      const channel = kind === 'B' || kind === 'X' ? second : first;
+      const barrierOf = BARRIERS[kind];
+      const channel = barrierOf !== undefined || kind === 'X' ? second : first;
       // Only an end may become known while the channel is blocked.
-      if ('BDX'.includes(kind) && isBlocked(this.#state, channel))
+      if ((barrierOf !== undefined || 'DX'.includes(kind)) && isBlocked(this.#state, channel))
         throw new Error(`${token}: channel ${channel} is blocked`);
-      if (kind === 'B') this.#step({ kind: 'barrier', channel, barrier: barrier(first) });
+      if (kind === 'D' && this.persisted.has(channel) !== token.endsWith('*'))
+        throw new Error(`${token}: in flight are channels ${[...this.persisted].join()}`);
+      if (barrierOf !== undefined) this.#step({ kind: 'barrier', channel, barrier: barrierOf(first) });
       if (kind === 'X') this.#step({ kind: 'cancel', channel, checkpointId: first });
       if (kind === 'E') this.#step({ kind: 'end-of-channel', channel });
+      if (kind === 'T') this.#step({ kind: 'timeout', checkpointId: first });
       if (kind === 'A') this.#step({ kind: 'abort', checkpointId: first });
       this.now++;
     }
@@ -45,8 +64,14 @@ export class Trace {
       if (action.kind === 'snapshot') {
         this.log.push(`snapshot ${action.barrier.checkpointId}`);
         this.alignmentTimes.push(this.now - action.startedAt);
+        this.forwarded.push(action.barrier);
       }
+      if (action.kind === 'persist') for (const channel of action.channels) this.persisted.add(channel);
+      if (action.kind === 'persisted' && !this.persisted.delete(action.channel))
+        throw new Error(`channel ${action.channel} ends twice`);
+      if (action.kind === 'inputs-complete') this.log.push(`inputs ${action.checkpointId}`);
       if (action.kind === 'abort') {
+        this.persisted.clear();
         const reason = action.reason?.replace('CHECKPOINT_DECLINED_', '') ?? 'BY_COORDINATOR';
         this.log.push(`abort ${action.checkpointId} ${reason}`);
       }

@@ -1,7 +1,14 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect, test } from 'vitest';
 import { Channel, CHANNEL_CAPACITY } from '../../src/channel/channel.js';
-import { barrier, batch, END_OF_CHANNEL, END_OF_DATA, type StreamElement } from '../../src/element/element.js';
+import {
+  barrier,
+  batch,
+  END_OF_CHANNEL,
+  END_OF_DATA,
+  type Barrier,
+  type StreamElement,
+} from '../../src/element/element.js';
 
 function consumed<T>(channel: Channel<T>): StreamElement<T>[] {
   const elements: StreamElement<T>[] = [];
@@ -142,4 +149,124 @@ describe('a channel', () => {
     channel.send(batch([1]));
     expect(channel.hasDemand).toBe(false);
   });
+});
+
+describe('a barrier that overtakes', () => {
+  const overtaking = (id: number): Barrier => ({ ...barrier(id), overtakesAfter: 0 });
+  const timeoutable = (id: number): Barrier => ({ ...barrier(id), overtakesAfter: 7 });
+
+  test('is beside the buffer, with what was sent before it and is still there', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    for (const n of [1, 2, 3]) channel.send(batch([n]));
+    channel.request();
+    channel.overtake(overtaking(1));
+    channel.send(batch([4]));
+    channel.request();
+    expect(channel.takeOvertaking()).toEqual({ barrier: overtaking(1), overtaken: [batch([3])] });
+    expect(channel.takeOvertaking()).toBeUndefined();
+    while (channel.request());
+    expect(elements).toEqual([1, 2, 3, 4].map((n) => batch([n])));
+  });
+
+  test('has overtaken nothing that is gone, and never what came after it', () => {
+    const channel = new Channel<number>();
+    consumed(channel);
+    channel.send(batch([1]));
+    channel.overtake(overtaking(1));
+    channel.send(batch([2]));
+    while (channel.request());
+    expect(channel.takeOvertaking()?.overtaken).toEqual([]);
+  });
+
+  test('leaves other control elements where they are: they are no part of a checkpoint', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    channel.send({ kind: 'watermark', time: 1 });
+    channel.send(batch([1]));
+    channel.send(END_OF_DATA);
+    channel.overtake(overtaking(1));
+    expect(channel.takeOvertaking()?.overtaken).toEqual([batch([1])]);
+    while (channel.request());
+    expect(elements.map(({ kind }) => kind)).toEqual(['watermark', 'batch', 'end-of-data']);
+  });
+
+  test('may have waited in the buffer until its time was over', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    const heard: string[] = [];
+    channel.onBarrier = ({ checkpointId }) => heard.push(`barrier ${checkpointId}`);
+    channel.onOvertaking = () => heard.push('overtaking');
+    channel.send(batch([1]));
+    channel.send(timeoutable(1));
+    channel.send(batch([2]));
+    expect(channel.letOvertake(2)).toBe(false);
+    expect(channel.letOvertake(1)).toBe(true);
+    expect(channel.letOvertake(1)).toBe(false);
+    expect(heard).toEqual(['barrier 1', 'overtaking']);
+    expect(channel.takeOvertaking()).toEqual({ barrier: overtaking(1), overtaken: [batch([1])] });
+    while (channel.request());
+    expect(elements).toEqual([batch([1]), batch([2])]);
+  });
+
+  test('stays in the buffer if it may never overtake', () => {
+    for (const stays of [
+      barrier(1),
+      { ...barrier(1, 0, 'savepoint'), overtakesAfter: 7 },
+      { ...timeoutable(1), isForcedAligned: true },
+    ]) {
+      const channel = new Channel<number>();
+      channel.send(stays);
+      expect(channel.letOvertake(1)).toBe(false);
+      expect(channel.takeOvertaking()).toBeUndefined();
+    }
+  });
+
+  type Step = 'batch' | 'request' | 'overtake' | 'wait' | 'let' | 'take';
+  property.prop([fc.array(fc.constantFrom<Step>('batch', 'batch', 'request', 'overtake', 'wait', 'let', 'take'))])(
+    'divides what was sent where it was sent, whatever has been taken and whichever else has overtaken',
+    (steps) => {
+      const channel = new Channel<number>();
+      const elements = consumed(channel);
+      let next = 0;
+      const sentBefore = new Map<number, number>();
+      const waiting: number[] = [];
+      const got = (): number => elements.flatMap((e) => (e.kind === 'batch' ? e.records : [])).length;
+      const take = (): void => {
+        const taken = channel.takeOvertaking();
+        if (taken === undefined) return;
+        const overtaken = taken.overtaken.flatMap(({ records: all }) => all);
+        const cut = sentBefore.get(taken.barrier.checkpointId) as number;
+        expect(overtaken).toEqual(records(Math.max(cut, got())).slice(got()));
+      };
+      for (const [id, step] of steps.entries()) {
+        switch (step) {
+          case 'batch':
+            channel.send(batch([next++, next++]));
+            break;
+          case 'request':
+            channel.request();
+            break;
+          case 'overtake':
+          case 'wait':
+            sentBefore.set(id, next);
+            if (step === 'overtake') channel.overtake(overtaking(id));
+            else {
+              channel.send(timeoutable(id));
+              waiting.push(id);
+            }
+            break;
+          case 'let': {
+            const late = waiting.shift();
+            if (late !== undefined) channel.letOvertake(late);
+            break;
+          }
+          case 'take':
+            take();
+        }
+      }
+      while (channel.request());
+      expect(elements.flatMap((e) => (e.kind === 'batch' ? e.records : []))).toEqual(records(next));
+    },
+  );
 });

@@ -34,6 +34,8 @@ describe('checkpoint settings', () => {
       timeoutMs: 600_000,
       minPauseMs: 0,
       maxConcurrent: 1,
+      unaligned: false,
+      alignedTimeoutMs: 0,
       tolerableFailures: 0,
       retention: 'delete-on-cancellation',
       numRetained: 1,
@@ -166,6 +168,8 @@ describe('checkpoint settings', () => {
     ...['often', null].map((value) => ['mode', value]),
     ...[-1, NaN].map((value) => ['lockTimeout', value]),
     ['allowDuplicates', 1],
+    ['unaligned', 'x'],
+    ...[-1, 0.5, NaN, Infinity, 'x', null].map((value) => ['alignedTimeout', value]),
   ])('refuse %s = %j, naming the option', (option, value) => {
     const error = failure(100, { [option as string]: value });
     expect(error.code).toBe('CONFIG_INVALID');
@@ -191,6 +195,29 @@ describe('checkpoint settings', () => {
       resolveCheckpointSettings({ interval: 100, options: { minPause: 0, maxConcurrent: 2 } }, configuration)
         ?.maxConcurrent,
     ).toBe(2);
+  });
+
+  test.each<[CheckpointOptions, string]>([
+    [{ unaligned: true, mode: 'at-least-once' }, 'unaligned and mode at-least-once exclude each other'],
+    [{ unaligned: true, maxConcurrent: 2 }, 'unaligned and maxConcurrent (2) exclude each other'],
+    [{ unaligned: true, alignedTimeout: '1s', maxConcurrent: 2 }, 'unaligned and maxConcurrent (2) exclude each other'],
+    [{ alignedTimeout: '1s' }, 'alignedTimeout (1000 ms) is the time until an unaligned checkpoint overtakes'],
+  ])('refuse %o: what is in flight belongs to one exactly-once checkpoint at a time', (options, message) => {
+    expect(failure(100, options)).toMatchObject({ code: 'CONFIG_CONTRADICTION', recoverable: false });
+    expect(failure(100, options).message).toContain(message);
+  });
+
+  test('take barriers that overtake from the configuration, under their old names too', () => {
+    for (const [enabled, timeout] of [
+      ['unaligned.enabled', 'aligned-checkpoint-timeout'],
+      ['unaligned', 'alignment-timeout'],
+    ]) {
+      const configuration = readConfiguration({ [`${C}${enabled}`]: 'true', [`${C}${timeout}`]: '30 s' });
+      expect(resolveCheckpointSettings({ interval: 100 }, configuration)).toMatchObject({
+        unaligned: true,
+        alignedTimeoutMs: 30_000,
+      });
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { wire } from '../../src/host/channels.js';
-import { coProcess, keyBy, map, rebalance, union } from '../../src/operators.js';
+import { broadcast, coProcess, keyBy, map, rebalance, scan, union } from '../../src/operators.js';
 import { plan } from '../support/attempt-bench.js';
 import { slowSink } from '../support/sinks.js';
 import { splitSource } from '../support/split-source.js';
@@ -58,6 +58,54 @@ describe('channels', () => {
       }),
     );
     expect(wiring.inputs('join', 0).map(({ input }) => input)).toEqual([0, 0, 1]);
+  });
+
+  test('let barriers overtake where a record has a key, or belongs to anybody, unless another input of the stage does not', () => {
+    const wiring = wire(
+      plan((from) => {
+        const a = from(splitSource([[1]]), { uid: 'a' });
+        const b = from(splitSource([[1]]), { uid: 'b' });
+        const sink = slowSink<number>([], () => false);
+        a.pipe(
+          rebalance(),
+          map((n) => n),
+        ).to(sink, { uid: 'free' });
+        a.pipe(
+          broadcast(),
+          map((n) => n),
+        ).to(sink, { uid: 'everywhere' });
+        b.pipe(rebalance(), union(a)).to(sink, { uid: 'mixed' });
+        b.to(sink, { uid: 'forward' });
+      }, 2),
+    );
+    const mayOvertake = (stage: string): readonly boolean[] => wiring.outputs(stage, 0).map((edge) => edge.mayOvertake);
+    expect(mayOvertake('a')).toEqual([true, false, false]);
+    expect(mayOvertake('b')).toEqual([false, false]);
+  });
+
+  test('have names that do not depend on the parallelism, and the subtasks that they connect', () => {
+    const wiring = wire(
+      plan((from) => {
+        from(splitSource([[1]]), { uid: 'in', parallelism: 2 })
+          .pipe(
+            keyBy((n) => n),
+            scan(
+              (sum, n) => sum + n,
+              () => 0,
+              { uid: 'sum' },
+            ),
+          )
+          .to(
+            slowSink<number>([], () => false),
+            { uid: 'out' },
+          );
+      }, 3),
+    );
+    const edge = { producer: 'in', output: 0, consumer: 'sum', input: 0 };
+    expect(wiring.inputs('sum', 2).map(({ name }) => name)).toEqual([
+      { edge, fromSubtask: 0, toSubtask: 2 },
+      { edge, fromSubtask: 1, toSubtask: 2 },
+    ]);
   });
 
   test('are none at the ends of a job', () => {

@@ -8,6 +8,7 @@ function settle(chunk: ChunkSize, msPerRecord: number, chunks = 100): { size: nu
   for (let i = 0; i < chunks; i++) {
     const ms = chunk.size * msPerRecord;
     longestMs = Math.max(longestMs, ms);
+    chunk.gave(0);
     chunk.took(ms);
   }
   return { size: chunk.size, longestMs };
@@ -28,7 +29,7 @@ describe('the size of a chunk', () => {
   test('starts small: nobody knows yet what a record costs, and a batch of slow ones would hold the thread for long', () => {
     const chunk = new ChunkSize();
     expect(chunk.size).toBeLessThanOrEqual(BATCH_SIZE / 16);
-    expect(settle(chunk, 0, 4).size).toBe(BATCH_SIZE);
+    expect(settle(chunk, 0, 11).size).toBe(BATCH_SIZE);
   });
 
   test('grows back when records become cheap again, within a few chunks', () => {
@@ -36,5 +37,22 @@ describe('the size of a chunk', () => {
     settle(chunk, 50);
     expect(chunk.size).toBe(1);
     expect(settle(chunk, 0, 11).size).toBe(BATCH_SIZE);
+  });
+
+  test.each([1, 5, 100, 100_000])('holds no more records than become a few batches, at %d for each', (perRecord) => {
+    const chunk = new ChunkSize();
+    let most = 0;
+    for (let i = 0; i < 100; i++) {
+      const given = chunk.size * perRecord;
+      chunk.took(0);
+      chunk.gave(given);
+      if (i > 50) most = Math.max(most, given);
+    }
+    expect(most).toBeLessThanOrEqual(Math.max(2 * perRecord, 8 * BATCH_SIZE));
+    expect(chunk.size * perRecord).toBeGreaterThanOrEqual(Math.min(BATCH_SIZE, perRecord));
+  });
+
+  test('begins with a record or two: nobody knows yet what they become', () => {
+    expect(new ChunkSize().size).toBe(1);
   });
 });

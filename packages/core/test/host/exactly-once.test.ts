@@ -1,20 +1,22 @@
-import { test as property } from '@fast-check/vitest';
+import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect } from 'vitest';
-import type { AlignmentMode } from '../../src/barrier/modes.js';
 import { plan } from '../support/attempt-bench.js';
 import { Outside } from '../support/committing-sink.js';
-import { incidents, runThrough, type Incident } from '../support/crashing-run.js';
+import { incidents, runThrough, type BarrierMode, type Incident, type Story } from '../support/crashing-run.js';
 import { describeJob, randomJob, type RandomJob } from '../support/random-jobs.js';
 import { TickingClock } from '../support/ticking-clock.js';
 
-async function run(job: RandomJob, story: readonly Incident[], mode?: AlignmentMode): Promise<Outside<string>> {
+async function run(
+  job: RandomJob,
+  story: readonly Incident[],
+  mode?: BarrierMode,
+): Promise<Outside<string> & { readonly story: Story }> {
   const outside = new Outside<string>();
   const clock = new TickingClock(job.tickMs);
   const described = plan((from) => {
     describeJob(job, from, outside, clock);
   }, job.parallelism);
-  await runThrough(described, clock, story, mode);
-  return outside;
+  return Object.assign(outside, { story: await runThrough(described, clock, story, mode) });
 }
 async function outputOf(...how: Parameters<typeof run>): Promise<readonly string[]> {
   return (await run(...how)).visible.toSorted();
@@ -32,8 +34,16 @@ describe('a job that crashes at any moments and goes on from its newest checkpoi
   property.prop([randomJob, incidents], { numRuns: 40 })(
     'loses nothing where barriers are counted only',
     async (job, story) => {
-      const committed = await outputOf(job, story, 'counting');
+      const committed = await outputOf(job, story, { mode: 'counting' });
       expect(missing(await outputOf(job, []), committed)).toEqual([]);
+    },
+    60_000,
+  );
+
+  property.prop([randomJob, incidents, fc.constantFrom(0, 0, 2)], { numRuns: 60 })(
+    'commits the output of one that never failed where barriers overtake, at once or after a timeout',
+    async (job, story, overtakesAfter) => {
+      expect(await outputOf(job, story, { overtakesAfter })).toEqual(await outputOf(job, []));
     },
     60_000,
   );

@@ -11,7 +11,10 @@ import {
   type RecordBatch,
   type StreamElement,
 } from '../../src/element/element.js';
+import type { InFlightCapture } from '../../src/host/in-flight-capture.js';
 import { InputGate } from '../../src/host/input-gate.js';
+import { readChannelState } from '../../src/snapshot/channel-state.js';
+import { defaultSerializer } from '../../src/state/default-serializer.js';
 
 /** What a gate told its subtask, one line each. */
 class GateBench {
@@ -19,12 +22,19 @@ class GateBench {
   readonly gate: InputGate;
   readonly heard: string[] = [];
   readonly batches: RecordBatch<unknown>[] = [];
+  readonly announced: number[] = [];
+  readonly inFlight = new Set<InFlightCapture>();
   woken = 0;
 
   constructor(channels: number, mode: AlignmentMode = 'aligned') {
     this.channels = Array.from({ length: channels }, () => new Channel());
     this.gate = new InputGate(
-      this.channels.map((channel, input) => ({ channel, input })),
+      this.channels.map((channel, input) => ({
+        channel,
+        input,
+        name: { edge: { producer: 'p', output: 0, consumer: 'c', input }, fromSubtask: 0, toSubtask: 0 },
+        partitioning: { kind: 'rebalance' },
+      })),
       mode,
       () => 0,
       {
@@ -32,7 +42,11 @@ class GateBench {
           this.batches.push(records);
           this.heard.push(`${String(input)}:${records.records.join(',')}`);
         },
-        alignment: (action) => this.heard.push(shown(action)),
+        alignment: (action, inFlight) => {
+          this.heard.push(shown(action));
+          if (inFlight !== undefined) this.inFlight.add(inFlight);
+        },
+        announced: ({ checkpointId }) => this.announced.push(checkpointId),
         time: (signal) => this.heard.push(signal.kind === 'watermark' ? `time ${signal.time}` : `idle ${signal.idle}`),
         endOfData: (drain) => this.heard.push(`end, ${drain ? 'drain' : 'suspend'}`),
       },
@@ -57,6 +71,12 @@ const shown = (action: AlignmentAction): string => {
       return 'unblock';
     case 'snapshot':
       return `snapshot ${action.barrier.checkpointId}`;
+    case 'persist':
+      return `persist ${action.channels.join()}`;
+    case 'persisted':
+      return `persisted ${action.channel}`;
+    case 'inputs-complete':
+      return `inputs ${action.checkpointId}`;
     case 'abort':
       return `abort ${action.checkpointId} ${action.reason ?? 'as told'}`;
   }
@@ -189,6 +209,66 @@ describe('an input gate', () => {
     const bench = new GateBench(2);
     bench.send(1, batch(['x']), batch(['y']));
     expect(bench.woken).toBe(1);
+  });
+
+  test('takes a barrier that overtakes in the middle of a batch: its rest and what waits behind it are in flight', async () => {
+    const bench = new GateBench(2);
+    bench.send(0, batch([1, 2, 3]), batch([4]));
+    bench.gate.advance(1);
+    expect(bench.gate.isOvertaken).toBe(false);
+    bench.channels[0]?.overtake({ ...barrier(1), overtakesAfter: 0 });
+    bench.send(0, batch([5]));
+    expect([bench.gate.isOvertaken, bench.woken]).toEqual([true, 2]);
+    bench.gate.advanceOvertaking();
+    expect(bench.heard).toEqual(['0:1', 'persist 0,1', 'snapshot 1', 'persisted 0']);
+    bench.send(1, batch(['x']), END_OF_DATA);
+    bench.all();
+    bench.channels[1]?.overtake({ ...barrier(1), overtakesAfter: 0 });
+    bench.send(1, batch(['y']));
+    bench.gate.advanceOvertaking();
+    expect(bench.heard.slice(-2)).toEqual(['persisted 1', 'inputs 1']);
+    expect(bench.inFlight.size).toBe(1);
+    const [capture] = bench.inFlight;
+    const encoded = (await capture?.encoded()) ?? [];
+    const flying = encoded.map(({ bytes, ...handle }) => readChannelState(handle, bytes, defaultSerializer, 'it'));
+    expect(flying).toEqual([[batch([2, 3, 4])], [batch(['x'])]]);
+    expect(bench.all().filter((line) => line.startsWith('0:'))).toEqual(['0:1', '0:2,3', '0:4', '0:5']);
+  });
+
+  test('at a timeout lets barriers overtake that wait in its channels, and snapshots at once if it has begun to align', async () => {
+    const late = { ...barrier(1), overtakesAfter: 5 };
+    const bench = new GateBench(3);
+    bench.send(0, late, batch(['behind']));
+    bench.send(1, batch(['a']), late);
+    bench.send(2, batch(['b']));
+    bench.gate.advance(100);
+    expect([bench.heard, bench.announced]).toEqual([['block 0'], [1, 1]]);
+    bench.gate.timeout(1);
+    expect(bench.heard.slice(1)).toEqual(['persist 1,2', 'snapshot 1']);
+    while (bench.gate.isOvertaken) bench.gate.advanceOvertaking();
+    expect(bench.heard.slice(3)).toEqual(['persisted 1']);
+    bench.all();
+    bench.send(2, END_OF_DATA, END_OF_CHANNEL);
+    bench.all();
+    // Channel 0 stays blocked until all are in.
+    expect(bench.heard.slice(4)).toEqual(['1:a', '2:b', 'persisted 2', 'inputs 1', 'unblock', '0:behind']);
+    const [capture] = bench.inFlight;
+    expect((await capture?.encoded())?.map(({ name, count }) => [name.edge.input, count])).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+  });
+
+  test('forgets what is in flight of a checkpoint that is given up', async () => {
+    const bench = new GateBench(2);
+    bench.channels[0]?.overtake({ ...barrier(1), overtakesAfter: 0 });
+    bench.gate.advanceOvertaking();
+    bench.send(1, batch(['x']));
+    bench.all();
+    const [capture] = bench.inFlight;
+    bench.gate.abort(1);
+    expect(bench.heard.at(-1)).toBe('abort 1 as told');
+    expect(await capture?.encoded()).toEqual([]);
   });
 
   property.prop([

@@ -12,9 +12,11 @@ class Edge implements OutputEdge {
   readonly partitioning: Partitioning;
   readonly channels: readonly Channel<unknown>[];
   readonly maxParallelism = 128;
+  readonly mayOvertake: boolean;
   readonly received: readonly StreamElement<unknown>[][];
 
-  constructor(partitioning: Partitioning, channels: number) {
+  constructor(partitioning: Partitioning, channels: number, mayOvertake = true) {
+    this.mayOvertake = mayOvertake;
     this.partitioning = partitioning;
     this.channels = Array.from({ length: channels }, () => new Channel());
     this.received = this.channels.map((channel) => {
@@ -118,6 +120,33 @@ describe('a router', () => {
     const router = routerTo(edge);
     for (let i = 0; i < 10; i++) router.emit(batch([]));
     expect(edge.take()).toEqual([[]]);
+  });
+
+  test('forwards a barrier that overtakes beside what waits, and into line where the edge forbids it', () => {
+    const [free, fixed] = [new Edge(HASH, 2), new Edge({ kind: 'broadcast' }, 2, false)];
+    const router = routerTo(free, fixed);
+    router.emit(batch([1, 2, 3]));
+    const overtaking = { ...barrier(1), overtakesAfter: 0 };
+    router.forward(overtaking);
+    const taken = free.channels.map((channel) => channel.takeOvertaking());
+    expect(taken.map((one) => one?.barrier)).toEqual([overtaking, overtaking]);
+    // Also what was not sent yet for want of a full batch.
+    expect(taken.flatMap((one) => one?.overtaken ?? []).flatMap(({ records }) => records)).toHaveLength(3);
+    for (const channel of fixed.channels) expect(channel.takeOvertaking()).toBeUndefined();
+    expect(fixed.take().map((elements) => elements.at(-1))).toEqual([
+      { ...overtaking, isForcedAligned: true },
+      { ...overtaking, isForcedAligned: true },
+    ]);
+  });
+
+  test('sends a barrier that does not overtake yet in its turn', () => {
+    const edges = [new Edge(HASH, 1), new Edge({ kind: 'forward' }, 1, false)];
+    const router = routerTo(...edges);
+    for (const sent of [barrier(1), { ...barrier(2), overtakesAfter: 5 }]) router.forward(sent);
+    expect(edges.map((edge) => edge.take()[0])).toEqual([
+      [barrier(1), { ...barrier(2), overtakesAfter: 5 }],
+      [barrier(1), { ...barrier(2), overtakesAfter: 5, isForcedAligned: true }],
+    ]);
   });
 
   test('has demand while every channel has, and says when it has again', () => {

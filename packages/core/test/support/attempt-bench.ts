@@ -3,7 +3,7 @@ import type { AlignmentMode } from '../../src/barrier/modes.js';
 import type { Acknowledgement, Decline, RestorePlan, SubtaskReport } from '../../src/contracts/coordinator.js';
 import { SILENT } from '../../src/contracts/logger.js';
 import { NO_METRICS } from '../../src/contracts/metrics.js';
-import type { EnumeratorSnapshot } from '../../src/contracts/snapshot.js';
+import type { ChannelStateHandle, EnumeratorSnapshot } from '../../src/contracts/snapshot.js';
 import type { Source, SourceGrade, SourceSplit } from '../../src/contracts/source.js';
 import { barrier, type Barrier } from '../../src/element/element.js';
 import { subtaskName, type AttemptNumber, type CheckpointId } from '../../src/element/ids.js';
@@ -45,6 +45,13 @@ export class TakenCheckpoint {
     return this.acks.size === this.expected && this.declines.length === 0;
   }
 
+  /** What was in flight when barriers overtook it. */
+  get inFlight(): readonly ChannelStateHandle[] {
+    return [...this.acks.values()].flatMap(({ snapshot }) =>
+      snapshot.operators.flatMap(({ channels = [] }) => channels),
+    );
+  }
+
   get restore(): RestorePlan {
     return {
       checkpointId: this.id,
@@ -67,6 +74,8 @@ export interface AttemptBenchOptions extends Partial<
   readonly restore?: TakenCheckpoint | undefined;
   readonly mode?: AlignmentMode;
   readonly onWrite?: OnWrite;
+  /** Ms after which barriers overtake; absent: never. */
+  readonly overtakesAfter?: number | undefined;
 }
 
 /** One attempt, coordinated by hand: checkpoints are triggered, completed and aborted when a test says so. */
@@ -75,11 +84,15 @@ export class AttemptBench {
   readonly reports: SubtaskReport[] = [];
   readonly checkpoints = new Map<CheckpointId, TakenCheckpoint>();
   readonly #onWrite: OnWrite | undefined;
+  readonly #overtakesAfter: number | undefined;
+  readonly #clock: TickingClock;
   #latestCompleted: CheckpointId = 0;
 
   constructor(plan: Plan, options: AttemptBenchOptions) {
-    const { restore, onWrite, ...rest } = options;
+    const { restore, onWrite, overtakesAfter, ...rest } = options;
     this.#onWrite = onWrite;
+    this.#overtakesAfter = overtakesAfter;
+    this.#clock = options.clock;
     this.#latestCompleted = restore?.id ?? 0;
     this.attempt = new Attempt({
       job: 'test',
@@ -106,14 +119,19 @@ export class AttemptBench {
     this.attempt.start();
   }
 
-  /** `between` happens between the snapshot of the enumerators and the barriers; with `stop` it is a savepoint to stop with. */
-  async trigger(id: CheckpointId, between?: () => Promise<unknown>, stop?: Barrier['stop']): Promise<TakenCheckpoint> {
+  /** `between` happens between the snapshot of the enumerators and the barriers; `as` makes it a savepoint, perhaps one to stop with. */
+  async trigger(
+    id: CheckpointId,
+    between?: () => Promise<unknown>,
+    as?: Barrier['stop'] | 'savepoint',
+  ): Promise<TakenCheckpoint> {
     const checkpoint = new TakenCheckpoint(id, this.attempt.subtasks.length);
     this.checkpoints.set(id, checkpoint);
     checkpoint.enumerators = await this.attempt.snapshotEnumerators(id);
     await between?.();
-    const kind = stop === undefined ? 'checkpoint' : 'savepoint';
-    this.attempt.trigger(barrier(id, 0, kind, stop), memoryLocation(id, this.#onWrite));
+    const stop = as === 'savepoint' ? undefined : as;
+    const triggered = barrier(id, this.#clock.now(), as === undefined ? 'checkpoint' : 'savepoint', stop);
+    this.attempt.trigger({ ...triggered, overtakesAfter: this.#overtakesAfter }, memoryLocation(id, this.#onWrite));
     return checkpoint;
   }
 

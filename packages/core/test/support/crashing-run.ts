@@ -31,6 +31,14 @@ export const incidents: fc.Arbitrary<readonly Incident[]> = fc.array(
 export interface Story {
   readonly attempts: number;
   readonly completed: number;
+  /** Records that were in flight at checkpoints that a later attempt has restored. */
+  readonly restoredInFlight: number;
+}
+/** How barriers go through the job. */
+export interface BarrierMode {
+  readonly mode?: AlignmentMode;
+  /** Ms after which barriers overtake; absent: never. Then there is one checkpoint at a time. */
+  readonly overtakesAfter?: number;
 }
 
 /** Runs a job through `incidents`, restoring the newest durable checkpoint after each crash, and then to its end. */
@@ -38,12 +46,14 @@ export async function runThrough(
   plan: Plan,
   clock: TickingClock,
   incidents: readonly Incident[],
-  mode: AlignmentMode = 'aligned',
+  { mode = 'aligned', overtakesAfter }: BarrierMode = {},
 ): Promise<Story> {
+  const concurrent = overtakesAfter === undefined ? 3 : 1;
   const slowly = (): Promise<void> => nextTurn(clock);
   let nextId = 1;
   let attempts = 0;
   let completed = 0;
+  let restoredInFlight = 0;
   let newest: TakenCheckpoint | undefined;
   let pending: TakenCheckpoint[] = [];
   let bench = await begin();
@@ -54,7 +64,7 @@ export async function runThrough(
         await clock.run(incident.actions);
         break;
       case 'trigger':
-        if (pending.length < 3) pending.push(await bench.trigger(nextId++, () => clock.run(incident.between)));
+        if (pending.length < concurrent) pending.push(await bench.trigger(nextId++, () => clock.run(incident.between)));
         break;
       case 'complete':
         for (let i = 0; i < 30 && !pending.some(({ isComplete }) => isComplete); i++) await clock.run(1);
@@ -79,10 +89,12 @@ export async function runThrough(
   await clock.until(() => final.acks.size === final.expected);
   await untilSettled(complete());
   await untilSettled(bench.attempt.close('finished'));
-  return { attempts, completed };
+  return { attempts, completed, restoredInFlight };
 
   async function begin(): Promise<AttemptBench> {
-    const next = new AttemptBench(plan, { clock, mode, attempt: ++attempts, restore: newest, onWrite: slowly });
+    restoredInFlight += newest?.inFlight.reduce((sum, { count }) => sum + count, 0) ?? 0;
+    const options = { clock, mode, overtakesAfter, attempt: ++attempts, restore: newest, onWrite: slowly };
+    const next = new AttemptBench(plan, options);
     await untilSettled(next.run());
     return next;
   }

@@ -1,0 +1,99 @@
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type { Serializer, SerializerRef } from '../contracts/serializer.js';
+import type { ChannelStateHandle } from '../contracts/snapshot.js';
+import { ByteReader, ByteWriter } from '../element/bytes.js';
+import { BATCH_SIZE, type RecordBatch } from '../element/element.js';
+import { readerOf } from '../state/stored-by.js';
+import { writeBlob } from './stored-values.js';
+import { readingOf } from './unreadable.js';
+
+/** Which channel of which attempt: what it is called in a checkpoint. */
+export type ChannelName = Pick<ChannelStateHandle, 'edge' | 'fromSubtask' | 'toSubtask'>;
+
+/** Records of one channel as they were when they were encoded. */
+export interface EncodedChannelState {
+  readonly name: ChannelName;
+  readonly serializer: SerializerRef;
+  readonly timed: boolean;
+  readonly count: number;
+  /** The records one after the other, then, if `timed`, the event time of each. */
+  readonly bytes: Uint8Array;
+}
+
+/** Encodes the records of a channel batch by batch. From `add` on they may change. */
+export class ChannelStateEncoder {
+  readonly #name: ChannelName;
+  readonly #serializer: Serializer;
+  readonly #out = new ByteWriter();
+  /** Kept as soon as one record has one; others then have none as -Infinity, as in every batch. */
+  #times: number[] | undefined;
+  #count = 0;
+
+  constructor(name: ChannelName, serializer: Serializer) {
+    this.#name = name;
+    this.#serializer = serializer;
+  }
+
+  /** The records of the batch from the one at `from` on. */
+  add({ records, timestamps }: RecordBatch<unknown>, from = 0): void {
+    if (timestamps !== undefined) this.#times ??= new Array<number>(this.#count).fill(Number.NEGATIVE_INFINITY);
+    for (let i = from; i < records.length; i++) {
+      this.#serializer.encode(records[i], this.#out);
+      this.#times?.push(timestamps?.[i] ?? Number.NEGATIVE_INFINITY);
+      this.#count++;
+    }
+  }
+
+  /** Undefined if there were none. */
+  finish(): EncodedChannelState | undefined {
+    if (this.#count === 0) return undefined;
+    for (const time of this.#times ?? []) this.#out.f64(time);
+    const { id, version } = this.#serializer;
+    return {
+      name: this.#name,
+      serializer: { id, version },
+      timed: this.#times !== undefined,
+      count: this.#count,
+      bytes: this.#out.toBytes(),
+    };
+  }
+}
+
+/** Durable when settled. */
+export async function writeChannelState(
+  { name, serializer, timed, count, bytes }: EncodedChannelState,
+  location: Pick<CheckpointLocation, 'createBlob'>,
+): Promise<ChannelStateHandle> {
+  return { kind: 'input', ...name, serializer, timed, count, blob: await writeBlob(bytes, location) };
+}
+
+/** `bytes` is what `handle.blob` stands for; `what` names them in messages. Fails as `decodeValues` does. */
+export function readChannelState(
+  { serializer: stored, timed, count }: Pick<ChannelStateHandle, 'serializer' | 'timed' | 'count'>,
+  bytes: Uint8Array,
+  serializer: Serializer,
+  what: string,
+): readonly RecordBatch<unknown>[] {
+  const reader = readerOf(serializer, stored, what);
+  return readingOf(what, () => {
+    const from = new ByteReader(bytes);
+    const records = Array.from({ length: count }, () => reader.decode(from));
+    const times = timed ? Array.from({ length: count }, () => from.f64()) : undefined;
+    if (from.remaining > 0) throw new Error(`${from.remaining} bytes left after ${count} records`);
+    return batchesOf(records, times);
+  });
+}
+
+/** No batch is larger than those that channels carry. */
+export function batchesOf(
+  records: readonly unknown[],
+  times: readonly number[] | undefined,
+): readonly RecordBatch<unknown>[] {
+  return Array.from({ length: Math.ceil(records.length / BATCH_SIZE) }, (_, i): RecordBatch<unknown> => {
+    const [from, to] = [i * BATCH_SIZE, (i + 1) * BATCH_SIZE];
+    const part = records.slice(from, to);
+    return times === undefined
+      ? { kind: 'batch', records: part }
+      : { kind: 'batch', records: part, timestamps: times.slice(from, to) };
+  });
+}

@@ -1,0 +1,395 @@
+import { describe, expect, test } from 'vitest';
+import { sleep } from '../../src/contracts/clock.js';
+import { CHANNEL_CAPACITY } from '../../src/channel/channel.js';
+import { BATCH_SIZE } from '../../src/element/element.js';
+import { flatMap, keyBy, keyedProcess, map, rebalance, union, valueState, type Emit } from '../../src/operators.js';
+import type { Stream } from '../../src/graph/stream.js';
+import { AttemptBench, plan, type AttemptBenchOptions, type TakenCheckpoint } from '../support/attempt-bench.js';
+import { committingSink, Outside } from '../support/committing-sink.js';
+import { splitSource } from '../support/split-source.js';
+import { TickingClock } from '../support/ticking-clock.js';
+
+type Numbers = Stream<number, 'replayable'>;
+const WRITE_MS = 10;
+const passOn = map((n: number) => n);
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
+
+/** A job in front of a sink that takes `WRITE_MS` for each write, over as many attempts as a test needs. */
+class SlowJob {
+  readonly clock = new TickingClock();
+  readonly outside = new Outside<number>();
+  readonly #between: (s: Numbers) => Numbers;
+  readonly #options: { readonly count: number; readonly parallelism: number } & Partial<AttemptBenchOptions>;
+  written = 0;
+  read = 0;
+
+  constructor(between: (s: Numbers) => Numbers, options: Partial<AttemptBenchOptions> & { count?: number } = {}) {
+    this.#between = between;
+    this.#options = { count: 100_000, parallelism: 1, overtakesAfter: 0, ...options };
+  }
+
+  async attempt(restore?: TakenCheckpoint): Promise<AttemptBench> {
+    const { count, parallelism, ...options } = this.#options;
+    const described = plan((from) => {
+      from(
+        splitSource([upTo(count)], {
+          onReader: (_split, reader) => ({
+            ...reader,
+            poll: (max) => {
+              const records = reader.poll(max);
+              if (Array.isArray(records)) this.read += records.length;
+              return records;
+            },
+          }),
+        }),
+        { uid: 'in', parallelism: 1 },
+      )
+        .pipe(this.#between)
+        .to(
+          committingSink(this.outside, {
+            onWrite: async (batch) => {
+              await sleep(this.clock, WRITE_MS);
+              this.written += batch.length;
+            },
+          }),
+          { uid: 'out' },
+        );
+    }, parallelism);
+    const bench = new AttemptBench(described, { clock: this.clock, ...options, restore });
+    await bench.run();
+    return bench;
+  }
+
+  async crash(bench: AttemptBench): Promise<void> {
+    bench.attempt.fail(new Error('crash'));
+    const closed = bench.attempt.close('failed');
+    await this.clock.advance(WRITE_MS);
+    await closed;
+  }
+
+  /** Runs to the end, and gives what has become visible. */
+  async finish(bench: AttemptBench): Promise<readonly number[]> {
+    let isEnded = false;
+    void bench.attempt.allEnded.then(() => (isEnded = true));
+    await this.clock.until(() => isEnded);
+    const final = await bench.trigger(1000);
+    await this.clock.advance(10 * WRITE_MS);
+    expect(final.isComplete).toBe(true);
+    const told = bench.complete(final);
+    await this.clock.advance(WRITE_MS);
+    await told;
+    await bench.attempt.close('finished');
+    return this.outside.visible;
+  }
+}
+
+const countOf = (checkpoint: TakenCheckpoint): number => checkpoint.inFlight.reduce((sum, { count }) => sum + count, 0);
+
+describe('under back-pressure', () => {
+  const twoExchanges = (s: Numbers): Numbers => s.pipe(rebalance(), passOn, rebalance(), passOn);
+
+  test('an unaligned checkpoint waits for one write, not for what is queued', async () => {
+    const job = new SlowJob(twoExchanges);
+    const bench = await job.attempt();
+    await job.clock.advance(50 * WRITE_MS);
+    const inFront = job.read - job.written;
+    const before = job.written;
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    expect(job.written - before).toBeLessThanOrEqual(2 * BATCH_SIZE);
+    expect(countOf(checkpoint)).toBeGreaterThan(CHANNEL_CAPACITY);
+    // What is captured has the bound of the buffers that it was in.
+    expect(countOf(checkpoint)).toBeLessThanOrEqual(inFront);
+    await job.crash(bench);
+  });
+
+  test('an aligned one waits for all of it', async () => {
+    const job = new SlowJob(twoExchanges, { overtakesAfter: undefined });
+    const bench = await job.attempt();
+    await job.clock.advance(50 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(false);
+    await job.clock.advance(20 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    expect(checkpoint.inFlight).toEqual([]);
+    await job.crash(bench);
+  });
+
+  test('a stage whose output is full is passed at once, also in the middle of a batch', async () => {
+    const job = new SlowJob(twoExchanges);
+    const bench = await job.attempt();
+    await job.clock.advance(50 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    // Not long enough for a single write.
+    await job.clock.settle();
+    expect([...checkpoint.acks.keys()].toSorted()).toEqual(['in#0', 'map-1#0', 'map-2#0'].slice(0, 2));
+    await job.crash(bench);
+  });
+
+  test('what was in flight comes first after a restore, and once', async () => {
+    const job = new SlowJob(twoExchanges, { count: 20_000 });
+    const bench = await job.attempt();
+    await job.clock.advance(10 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(countOf(checkpoint)).toBeGreaterThan(0);
+    await job.crash(bench);
+    const again = await job.attempt(checkpoint);
+    expect(await job.finish(again)).toEqual(upTo(20_000));
+  });
+
+  test('an unaligned checkpoint of restored records that nobody has taken yet holds them again', async () => {
+    const job = new SlowJob(twoExchanges, { count: 20_000 });
+    const bench = await job.attempt();
+    await job.clock.advance(10 * WRITE_MS);
+    const first = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    await job.crash(bench);
+    const again = await job.attempt(first);
+    const second = await again.trigger(2);
+    await job.clock.advance(3 * WRITE_MS);
+    expect(second.isComplete).toBe(true);
+    expect(countOf(second)).toBeGreaterThanOrEqual(countOf(first) - 3 * BATCH_SIZE);
+    await job.crash(again);
+    expect(await job.finish(await job.attempt(second))).toEqual(upTo(20_000));
+  });
+
+  test.each([0, 1, 2, 3, 5, 8, 13])(
+    'alternates with savepoints and aborted checkpoints, crash after %d',
+    async (crashAt) => {
+      const job = new SlowJob(twoExchanges, { count: 30_000 });
+      let bench = await job.attempt();
+      let newest: TakenCheckpoint | undefined;
+      for (let id = 1; id <= 16; id++) {
+        await job.clock.advance(WRITE_MS);
+        const isSavepoint = id % 3 === 0;
+        const checkpoint = await bench.trigger(id, undefined, isSavepoint ? 'savepoint' : undefined);
+        await job.clock.advance(isSavepoint ? 30 * WRITE_MS : id % 4 === 1 ? 0 : 2 * WRITE_MS);
+        if (checkpoint.isComplete) {
+          if (isSavepoint) expect(checkpoint.inFlight).toEqual([]);
+          newest = checkpoint;
+          void bench.complete(checkpoint).catch(() => undefined);
+        } else bench.abort(checkpoint);
+        if (id % 14 === crashAt) {
+          await job.crash(bench);
+          bench = await job.attempt(newest);
+        }
+      }
+      expect(newest).toBeDefined();
+      expect(await job.finish(bench)).toEqual(upTo(30_000));
+    },
+  );
+});
+
+describe('an expansion that is suspended', () => {
+  const FOLD = 100_000;
+  const expand = flatMap(function* (n: number) {
+    for (let i = 0; i < FOLD; i++) yield n * FOLD + i;
+  });
+
+  test('is finished into the output and overtaken there, however little is taken from it', async () => {
+    const job = new SlowJob((s) => s.pipe(rebalance(), expand, rebalance(), passOn), { count: 1 });
+    const bench = await job.attempt();
+    await job.clock.advance(3 * WRITE_MS);
+    expect(job.written).toBeLessThan(10 * BATCH_SIZE);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(3 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    expect(job.written).toBeLessThan(15 * BATCH_SIZE);
+    expect(countOf(checkpoint)).toBeGreaterThan(FOLD / 2);
+    await job.crash(bench);
+    const visible = await job.finish(await job.attempt(checkpoint));
+    expect(visible.length).toBe(FOLD);
+    expect(visible.every((n, i) => n === i)).toBe(true);
+  });
+
+  test('an aligned barrier waits until all of it is written', async () => {
+    const job = new SlowJob((s) => s.pipe(rebalance(), expand, rebalance(), passOn), {
+      count: 3,
+      overtakesAfter: undefined,
+    });
+    const bench = await job.attempt();
+    await job.clock.advance(3 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(50 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(false);
+    await job.crash(bench);
+  });
+
+  test('and has no end does not fill the memory: the barrier waits behind it, and records go on', async () => {
+    let yielded = 0;
+    const job = new SlowJob(
+      (s) =>
+        s.pipe(
+          rebalance(),
+          flatMap(function* () {
+            for (;;) yield yielded++;
+          }),
+          rebalance(),
+          passOn,
+        ),
+      { count: 1 },
+    );
+    const bench = await job.attempt();
+    await job.clock.advance(3 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(50 * WRITE_MS);
+    expect(checkpoint.acks.has('in#0')).toBe(true);
+    expect(checkpoint.isComplete).toBe(false);
+    const before = job.written;
+    expect(yielded - before).toBeLessThan(300 * BATCH_SIZE);
+    bench.abort(checkpoint);
+    await job.clock.advance(50 * WRITE_MS);
+    expect(job.written).toBeGreaterThan(before);
+    await job.crash(bench);
+  });
+});
+
+describe('aligned with a timeout', () => {
+  const exchange = (s: Numbers): Numbers => s.pipe(rebalance(), passOn, rebalance(), passOn);
+
+  test('overtakes once it has taken too long, from its trigger on', async () => {
+    const job = new SlowJob(exchange, { overtakesAfter: 3 * WRITE_MS });
+    const bench = await job.attempt();
+    await job.clock.advance(50 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(3 * WRITE_MS - 1);
+    expect(checkpoint.isComplete).toBe(false);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    expect(countOf(checkpoint)).toBeGreaterThan(0);
+    await job.crash(bench);
+  });
+
+  test('holds nothing in flight if it is in time, and the next one starts aligned again', async () => {
+    const job = new SlowJob(exchange, { overtakesAfter: 3 * WRITE_MS, count: 30_000 });
+    const bench = await job.attempt();
+    await job.clock.advance(10 * WRITE_MS);
+    const late = await bench.trigger(1);
+    await job.clock.advance(5 * WRITE_MS);
+    expect(countOf(late)).toBeGreaterThan(0);
+    void bench.complete(late);
+    await job.clock.until(() => job.written === 30_000);
+    const inTime = await bench.trigger(2);
+    await job.clock.settle();
+    expect(inTime.isComplete).toBe(true);
+    expect(inTime.inFlight).toEqual([]);
+    expect(await job.finish(bench)).toEqual(upTo(30_000));
+  });
+
+  test('a suspended source stage is passed as well', async () => {
+    const job = new SlowJob(
+      (s) =>
+        s.pipe(
+          flatMap(function* (n) {
+            for (let i = 0; i < 20_000; i++) yield n * 20_000 + i;
+          }),
+          rebalance(),
+          passOn,
+        ),
+      { overtakesAfter: 3 * WRITE_MS, count: 4 },
+    );
+    const bench = await job.attempt();
+    await job.clock.advance(2 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(checkpoint.acks.size).toBe(0);
+    await job.clock.advance(4 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    await job.crash(bench);
+    expect(await job.finish(await job.attempt(checkpoint))).toEqual(upTo(80_000));
+  });
+});
+
+describe('edges on which barriers wait their turn', () => {
+  test('testForceAlignedCheckpointResultingInPriorityEvents: what is forced into line overtakes again behind the subtask', async () => {
+    // Both inputs of the union go forward, one to one; the exchange behind it is free.
+    const job = new SlowJob(
+      (s) =>
+        s.pipe(
+          union(s),
+          map((n) => n),
+          rebalance(),
+          passOn,
+        ),
+      { count: 5000 },
+    );
+    const bench = await job.attempt();
+    await job.clock.advance(3 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.until(() => checkpoint.isComplete);
+    expect(new Set(checkpoint.inFlight.map(({ edge }) => edge.consumer))).toEqual(new Set(['map-2']));
+    await job.crash(bench);
+    const visible = await job.finish(await job.attempt(checkpoint));
+    expect(visible.toSorted((a, b) => a - b)).toEqual(upTo(5000).flatMap((n) => [n, n]));
+  });
+});
+
+describe('a record that cannot be stored', () => {
+  test('costs the checkpoint, not the job', async () => {
+    const job = new SlowJob(
+      (s) =>
+        s.pipe(
+          rebalance(),
+          map((n) => ({ n, toString: () => 'a function' })),
+          rebalance(),
+          map(({ n }) => n),
+        ),
+      { count: 10_000 },
+    );
+    const bench = await job.attempt();
+    await job.clock.advance(5 * WRITE_MS);
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    const [decline] = checkpoint.declines;
+    expect(decline).toMatchObject({ reason: 'CHECKPOINT_ASYNC_EXCEPTION' });
+    expect(String(decline?.error)).toMatch(/records in flight from map-\d/);
+    bench.abort(checkpoint);
+    expect(await job.finish(bench)).toEqual(upTo(10_000));
+  });
+});
+
+describe('a keyed count behind a slow sink', () => {
+  test.each([0, 4 * WRITE_MS])(
+    'is exact after crashes at any checkpoint, overtaking after %d ms',
+    async (overtakesAfter) => {
+      const counted = (s: Stream<number, 'replayable'>): Numbers =>
+        s.pipe(
+          keyBy((n) => n % 10),
+          keyedProcess({
+            uid: 'count',
+            state: { count: valueState({ initial: () => 0 }) },
+            onRecord(_n, { key, state }, emit: Emit<number>) {
+              state.count.update(state.count.value() + 1);
+              emit(state.count.value() * 10 + key);
+            },
+          }),
+          rebalance(),
+          passOn,
+        );
+      const job = new SlowJob(counted, {
+        count: 12_000,
+        parallelism: 3,
+        overtakesAfter,
+      } as Partial<AttemptBenchOptions>);
+      let newest: TakenCheckpoint | undefined;
+      let flying = 0;
+      for (let id = 1; id <= 5; id++) {
+        const bench = await job.attempt(newest);
+        await job.clock.advance(2 * WRITE_MS);
+        const checkpoint = await bench.trigger(id);
+        await job.clock.advance(8 * WRITE_MS);
+        expect(checkpoint.isComplete).toBe(true);
+        flying += countOf(checkpoint);
+        newest = checkpoint;
+        await job.crash(bench);
+      }
+      expect(flying).toBeGreaterThan(0);
+      const visible = await job.finish(await job.attempt(newest));
+      const expected = upTo(12_000).map((n) => (Math.floor(n / 10) + 1) * 10 + (n % 10));
+      expect(visible.toSorted((a, b) => a - b)).toEqual(expected.toSorted((a, b) => a - b));
+    },
+  );
+});

@@ -17,20 +17,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'one barrier too few',
     file: 'core/barrier/alignment',
-    find: 'if (collected.missing.size === 0) return finish(state, collected);',
-    replace: 'if (collected.missing.size <= 1) return finish(state, collected);',
+    find: 'return collected.missing.size === 0',
+    replace: 'return collected.missing.size <= 1',
   },
   {
     name: 'blocked channels leaked on cancel',
     file: 'core/barrier/modes',
-    find: "last: ['snapshot', 'unblock-all'], abort: ['abort', 'unblock-all'],",
-    replace: "last: ['snapshot', 'unblock-all'], abort: ['abort'],",
+    find: "timeout: ['persist', 'snapshot'], abort: ['abort', 'unblock-all'],",
+    replace: "timeout: ['persist', 'snapshot'], abort: ['abort'],",
   },
   {
     name: 'the barrier overtakes a batch',
     file: 'core/host/router',
-    find: 'this.flush(); for (const channel of this.#channels) channel.send(element);',
-    replace: 'for (const channel of this.#channels) channel.send(element); this.flush();',
+    find: 'this.flush(); for (const { channels, mayOvertake } of this.#edges) {',
+    replace: 'for (const { channels, mayOvertake } of this.#edges) {',
+  },
+  {
+    name: 'what a barrier has overtaken left out',
+    file: 'core/host/input-gate',
+    find: 'for (const batch of overtaken) this.#inFlight?.add(action.channel, batch);',
+    replace: '',
+  },
+  {
+    name: 'in-flight elements replayed twice',
+    file: 'core/host/restore-in-flight',
+    find: 'channel.channel.send(mine);',
+    replace: '{ channel.channel.send(mine); channel.channel.send(mine); }',
   },
   {
     name: 'source position one too far',

@@ -45,10 +45,16 @@ function drawCheckpoints(random: Random, mode: CheckpointOptions['mode']): Check
   return {
     mode,
     timeout: random() < 0.2 ? 200 : '10 min',
-    ...(concurrent < 0.5
-      ? { maxConcurrent: 1, minPause: random() < 0.3 ? Math.floor(random() * 20) : 0 }
+    ...(concurrent < 0.6
+      ? { maxConcurrent: 1, minPause: random() < 0.3 ? Math.floor(random() * 20) : 0, ...drawOvertaking(random, mode) }
       : { maxConcurrent: concurrent < 0.8 ? 2 : 4 }),
     tolerableFailures: [0, 3, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY][Math.floor(random() * 4)],
     numRetained: 1 + Math.floor(random() * 3),
   };
+}
+
+/** Barriers that overtake, at once or after a while, exclude all but one exactly-once checkpoint at a time. */
+function drawOvertaking(random: Random, mode: CheckpointOptions['mode']): CheckpointOptions {
+  if (random() < 0.4 || mode !== 'exactly-once') return {};
+  return { unaligned: true, alignedTimeout: random() < 0.6 ? 0 : 1 + Math.floor(random() * 30) };
 }

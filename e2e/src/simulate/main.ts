@@ -61,6 +61,7 @@ function print(report: SimulationReport, ms: number): readonly string[] {
     ...FAULT_CLASSES.filter((name) => EXPECTED.has(name) && faults[name] === 0).map(
       (name) => `no ${name} has happened`,
     ),
+    ...(inFlight === 0 ? ['no checkpoint held in-flight elements'] : []),
     ...(restored < LEAST_RESTORED ? ['fewer than 90 % of the seeds restored a checkpoint'] : []),
   ];
 }

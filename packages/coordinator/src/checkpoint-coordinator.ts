@@ -210,8 +210,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   }
 
   #savepoint(directory: string | undefined, stop: SavepointWish['stop']): SavepointWish {
-    const { type } = this.#context.storage;
-    return { directory: savepointDirectory(this.#context, type, this.#started().storage, directory), stop };
+    return { directory: savepointDirectory(this.#context, this.#started().storage, directory), stop };
   }
 
   #wire({ storage, lock }: OpenStorage, point: StartingPoint): CheckpointedJob {

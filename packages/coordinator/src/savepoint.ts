@@ -7,17 +7,16 @@ export interface SavepointWish {
   readonly stop: Barrier['stop'];
 }
 
-/** The directory for a savepoint: the one given, else the storage's own. SAVEPOINT_NOWHERE if there is neither, or the storage has no savepoints. */
+/** The directory for a savepoint: the one given, else the storage's own. SAVEPOINT_NOWHERE if there is neither, or it would end with the process. */
 export function savepointDirectory(
-  { job }: CoordinatorContext,
-  type: string,
+  { job, storage: { type, capabilities } }: CoordinatorContext,
   storage: JobStorage,
   given: string | undefined,
 ): string {
-  if (storage.createSavepoint === undefined) {
+  if (storage.createSavepoint === undefined || !capabilities.durable) {
     throw new WeirError(
       'SAVEPOINT_NOWHERE',
-      `The checkpoint storage of job ${job} (${type}) has no savepoints, which outlive the job. Use one that has, such as fsBackend of @weir/backend-fs.`,
+      `A savepoint outlives its job, and what the checkpoint storage of job ${job} (${type}) keeps does not. Use another, such as fsBackend of @weir/backend-fs.`,
     );
   }
   const directory = given ?? storage.savepointDirectory;

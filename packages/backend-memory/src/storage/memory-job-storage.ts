@@ -10,16 +10,18 @@ import type {
 } from '@weir/core/contracts';
 import { MemoryLocation } from './memory-location.js';
 import { MemoryLock } from './memory-lock.js';
-import { describe, nameOf } from './stored-job.js';
-import type { StoredJob } from './stored-job.js';
+import { checkpointPlace, describe, nameOf, pointerTo, savepointPlace } from './stored-job.js';
+import type { CheckpointPlace, StoredJob, StoredSavepoints } from './stored-job.js';
 
 /** The checkpoints of one job. What it gives away are copies: nobody can change what is stored. */
 export class MemoryJobStorage implements JobStorage {
   readonly #job: StoredJob;
+  readonly #savepoints: StoredSavepoints;
   readonly #maxStateSize: number;
 
-  constructor(job: StoredJob, maxStateSize: number) {
+  constructor(job: StoredJob, savepoints: StoredSavepoints, maxStateSize: number) {
     this.#job = job;
+    this.#savepoints = savepoints;
     this.#maxStateSize = maxStateSize;
   }
 
@@ -35,30 +37,40 @@ export class MemoryJobStorage implements JobStorage {
     const wanted = pointer.replace(/(\/_metadata)?\/?$/, '');
     const found = (await this.list()).find((checkpoint) => checkpoint.complete && checkpoint.pointer === wanted);
     if (found !== undefined) return found;
+    // Whose it is, and so its id, is for its metadata to say.
+    if (this.#savepoints.get(wanted)?.metadata !== undefined) return { id: 0, pointer: wanted, complete: true };
     throw new WeirError(
       'CHECKPOINT_NONE',
       `There is no completed checkpoint ${pointer} of job ${this.#job.name} in memory.`,
     );
   }
   async create(id: CheckpointId): Promise<CheckpointLocation> {
-    if (!this.#job.checkpoints.has(id)) return new MemoryLocation(this.#job, id, this.#maxStateSize);
+    if (!this.#job.checkpoints.has(id)) return new MemoryLocation(checkpointPlace(this.#job, id), this.#maxStateSize);
     throw new WeirError(
       'STORAGE_FAILED',
       `There is a ${nameOf(this.#job, id)} already. Ids must be above all that are present.`,
     );
   }
 
-  async readMetadata({ id }: StoredCheckpoint): Promise<Uint8Array> {
-    const metadata = this.#job.checkpoints.get(id)?.metadata;
-    if (metadata !== undefined) return Uint8Array.from(metadata);
-    throw new WeirError(
-      'CHECKPOINT_UNREADABLE',
-      `${nameOf(this.#job, id)} has no metadata: it was never completed, or deleted.`,
-    );
+  async createSavepoint(id: CheckpointId, directory: string): Promise<CheckpointLocation> {
+    const folder = `memory:${directory}/savepoint-${encodeURIComponent(this.#job.name)}`;
+    // Deleted ones leave gaps.
+    let number = this.#savepoints.size + 1;
+    while (this.#savepoints.has(`${folder}-${number}`)) number++;
+    const place = savepointPlace(this.#job, this.#savepoints, id, `${folder}-${number}`);
+    return new MemoryLocation(place, this.#maxStateSize);
   }
-  async read({ id }: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array> {
+
+  async readMetadata(checkpoint: StoredCheckpoint): Promise<Uint8Array> {
+    const place = this.#placeOf(checkpoint);
+    const metadata = place.get()?.metadata;
+    if (metadata !== undefined) return Uint8Array.from(metadata);
+    throw new WeirError('CHECKPOINT_UNREADABLE', `${place.name} has no metadata: it was never completed, or deleted.`);
+  }
+  async read(checkpoint: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array> {
     if (blob.kind === 'inline') return Uint8Array.from(blob.bytes);
-    const bytes = this.#job.checkpoints.get(id)?.blobs.get(blob.path);
+    const place = this.#placeOf(checkpoint);
+    const bytes = place.get()?.blobs.get(blob.path);
     const fault =
       bytes === undefined
         ? 'is missing'
@@ -68,10 +80,10 @@ export class MemoryJobStorage implements JobStorage {
             ? 'has another checksum'
             : undefined;
     if (fault === undefined) return Uint8Array.from(bytes!);
-    throw new WeirError('CHECKPOINT_UNREADABLE', `${blob.path} of ${nameOf(this.#job, id)} ${fault}.`);
+    throw new WeirError('CHECKPOINT_UNREADABLE', `${blob.path} of ${place.name} ${fault}.`);
   }
-  async delete({ id }: StoredCheckpoint): Promise<void> {
-    this.#job.checkpoints.delete(id);
+  async delete(checkpoint: StoredCheckpoint): Promise<void> {
+    this.#placeOf(checkpoint).remove();
   }
 
   async readFinished(): Promise<Uint8Array | undefined> {
@@ -85,5 +97,12 @@ export class MemoryJobStorage implements JobStorage {
   }
   async close(): Promise<void> {
     // What is stored stays for the next run.
+  }
+
+  /** The id alone does not tell a savepoint from the checkpoint whose id it shares. */
+  #placeOf({ id, pointer }: StoredCheckpoint): CheckpointPlace {
+    return pointer === pointerTo(this.#job, id)
+      ? checkpointPlace(this.#job, id)
+      : savepointPlace(this.#job, this.#savepoints, id, pointer);
   }
 }

@@ -2,26 +2,25 @@ import { WeirError } from '@weir/core/contracts';
 import type { BlobWriter, CheckpointId, CheckpointLocation } from '@weir/core/contracts';
 import { MemoryBlob } from './memory-blob.js';
 import type { BlobHome } from './memory-blob.js';
-import { nameOf, pointerTo } from './stored-job.js';
-import type { CheckpointBytes, StoredJob } from './stored-job.js';
+import type { CheckpointBytes, CheckpointPlace } from './stored-job.js';
 
-/** A checkpoint that is being written. */
+/** A checkpoint or savepoint that is being written. */
 export class MemoryLocation implements CheckpointLocation, BlobHome {
   readonly id: CheckpointId;
   readonly pointer: string;
   readonly name: string;
   readonly maxStateSize: number;
-  readonly #job: StoredJob;
+  readonly #place: CheckpointPlace;
   readonly #bytes: CheckpointBytes = { blobs: new Map(), metadata: undefined };
   #blobs = 0;
 
-  constructor(job: StoredJob, id: CheckpointId, maxStateSize: number) {
-    this.id = id;
-    this.pointer = pointerTo(job, id);
-    this.name = nameOf(job, id);
+  constructor(place: CheckpointPlace, maxStateSize: number) {
+    this.id = place.id;
+    this.pointer = place.pointer;
+    this.name = place.name;
     this.maxStateSize = maxStateSize;
-    this.#job = job;
-    job.checkpoints.set(id, this.#bytes);
+    this.#place = place;
+    place.put(this.#bytes);
   }
 
   get complete(): boolean {
@@ -37,7 +36,7 @@ export class MemoryLocation implements CheckpointLocation, BlobHome {
   }
   async discard(): Promise<void> {
     if (this.complete) throw new WeirError('STORAGE_FAILED', `${this.name} is complete and cannot be discarded.`);
-    if (this.#isPresent()) this.#job.checkpoints.delete(this.id);
+    if (this.#isPresent()) this.#place.remove();
   }
 
   assertOpen(): void {
@@ -52,6 +51,6 @@ export class MemoryLocation implements CheckpointLocation, BlobHome {
 
   /** The id may have been given to another location since. */
   #isPresent(): boolean {
-    return this.#job.checkpoints.get(this.id) === this.#bytes;
+    return this.#place.get() === this.#bytes;
   }
 }

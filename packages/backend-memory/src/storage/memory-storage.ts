@@ -2,7 +2,7 @@ import { WeirError } from '@weir/core/contracts';
 import type { CheckpointStorage, JobName } from '@weir/core/contracts';
 import { MemoryJobStorage } from './memory-job-storage.js';
 import { emptyJob } from './stored-job.js';
-import type { StoredJob } from './stored-job.js';
+import type { StoredJob, StoredSavepoints } from './stored-job.js';
 
 export interface MemoryStorageOptions {
   /** The most bytes of one part of a checkpoint, which is an operator's state in one subtask. Default 5 MiB, as in Flink. */
@@ -24,13 +24,14 @@ export function createMemoryStorage({
     });
   }
   const jobs = new Map<JobName, StoredJob>();
+  const savepoints: StoredSavepoints = new Map();
   return {
     type: 'memory',
-    capabilities: { durable: false, locks: false },
+    capabilities: { durable: false, locks: false, savepoints: true },
     async open({ job }) {
       const stored = jobs.get(job) ?? emptyJob(job);
       jobs.set(job, stored);
-      return new MemoryJobStorage(stored, maxStateSize);
+      return new MemoryJobStorage(stored, savepoints, maxStateSize);
     },
   };
 }

@@ -6,6 +6,20 @@ export interface CheckpointBytes {
   metadata: Uint8Array | undefined;
 }
 
+/** Savepoints of every job, by their pointers. */
+export type StoredSavepoints = Map<string, CheckpointBytes>;
+
+/** Where one checkpoint or savepoint is kept. */
+export interface CheckpointPlace {
+  readonly id: CheckpointId;
+  readonly pointer: string;
+  /** As in messages. */
+  readonly name: string;
+  get(): CheckpointBytes | undefined;
+  put(bytes: CheckpointBytes): void;
+  remove(): void;
+}
+
 /** What is stored of one job. */
 export interface StoredJob {
   readonly name: JobName;
@@ -21,6 +35,34 @@ export function emptyJob(name: JobName): StoredJob {
 
 export function pointerTo(job: StoredJob, id: CheckpointId): string {
   return `memory:${encodeURIComponent(job.name)}/chk-${id}`;
+}
+
+export function checkpointPlace(job: StoredJob, id: CheckpointId): CheckpointPlace {
+  const { checkpoints } = job;
+  return {
+    id,
+    pointer: pointerTo(job, id),
+    name: nameOf(job, id),
+    get: () => checkpoints.get(id),
+    put: (bytes) => void checkpoints.set(id, bytes),
+    remove: () => void checkpoints.delete(id),
+  };
+}
+
+export function savepointPlace(
+  { name: job }: StoredJob,
+  savepoints: StoredSavepoints,
+  id: CheckpointId,
+  pointer: string,
+): CheckpointPlace {
+  return {
+    id,
+    pointer,
+    name: `savepoint ${id} of job ${job}`,
+    get: () => savepoints.get(pointer),
+    put: (bytes) => void savepoints.set(pointer, bytes),
+    remove: () => void savepoints.delete(pointer),
+  };
 }
 
 export function describe(job: StoredJob, id: CheckpointId): StoredCheckpoint {

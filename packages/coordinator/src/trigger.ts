@@ -15,6 +15,7 @@ export type RequestQueue<R extends CheckpointRequest> = readonly R[];
 export interface TriggerLimits {
   readonly maxConcurrent: number;
   readonly minPauseMs: number;
+  readonly unaligned: boolean;
 }
 /** Everything a decision looks at, read in one go: a fresh count beside an old completion time would skip the pause. */
 export interface TriggerFacts {
@@ -44,9 +45,12 @@ const URGENCY: Readonly<Record<CheckpointTrigger, number>> = {
   periodic: 3,
 };
 
-/** A user waits for a savepoint, and the job for its final checkpoint with nothing else to do: those may run beside any number of others. */
-function isForced({ trigger }: CheckpointRequest): boolean {
-  return trigger === 'savepoint' || trigger === 'stop' || trigger === 'final';
+/**
+ * A user waits for a savepoint, and the job for its final checkpoint with nothing else to do: those may run beside any number of others. But the
+ * barriers of a savepoint overtake nothing, so it does not mix with checkpoints whose barriers do.
+ */
+function isForced({ trigger }: CheckpointRequest, { unaligned }: TriggerLimits): boolean {
+  return trigger === 'final' || ((trigger === 'savepoint' || trigger === 'stop') && !unaligned);
 }
 
 function isBefore(a: CheckpointRequest, b: CheckpointRequest): boolean {
@@ -75,7 +79,7 @@ export function decide<R extends CheckpointRequest>(
 ): TriggerDecision<R> {
   const [first, ...rest] = queue;
   if (first === undefined || facts.isTriggering || facts.cleaning > limits.maxConcurrent) return { kind: 'wait' };
-  if (facts.pending >= limits.maxConcurrent && !isForced(first)) return { kind: 'wait' };
+  if (facts.pending >= limits.maxConcurrent && !isForced(first, limits)) return { kind: 'wait' };
   if (first.trigger === 'periodic' && facts.lastCompletedAt !== undefined) {
     const retryInMs = facts.lastCompletedAt + limits.minPauseMs - facts.now;
     if (retryInMs > 0) return { kind: 'too-early', request: first, retryInMs, queue: rest };

@@ -13,7 +13,7 @@ import {
 // Source tests: CheckpointRequestDeciderTest.
 
 const IDLE: TriggerFacts = { isTriggering: false, pending: 0, cleaning: 0, lastCompletedAt: undefined, now: 100 };
-const LIMITS: TriggerLimits = { maxConcurrent: 1, minPauseMs: 0 };
+const LIMITS: TriggerLimits = { maxConcurrent: 1, minPauseMs: 0, unaligned: false };
 
 let sequence = 0;
 function ask(trigger: CheckpointRequest['trigger'], createdAt = 0): CheckpointRequest {
@@ -36,6 +36,11 @@ describe('the queue of requests', () => {
     const requests = [ask('periodic', 1), ask('manual', 5), ask('periodic', 0), ask('final', 9), ask('manual', 5)];
     const queue = queueOf(...requests);
     expect(queue.map((r) => requests.indexOf(r))).toEqual([3, 1, 4, 2, 0]);
+  });
+
+  test('testSavepointTiming: holds savepoints before everything else, also those to stop with', () => {
+    const requests = [ask('final', 0), ask('manual', 0), ask('stop', 5), ask('periodic', 0), ask('savepoint', 4)];
+    expect(queueOf(...requests).map((r) => r.trigger)).toEqual(['savepoint', 'stop', 'final', 'manual', 'periodic']);
   });
 
   test('testQueueSizeLimit: of 11 periodic requests for 10 places exactly one is refused', () => {
@@ -140,9 +145,11 @@ describe('the decision', () => {
   });
 });
 
+const FORCED: readonly string[] = ['final', 'savepoint', 'stop'];
+
 test('decides as the plain reading of the rules does, whatever is asked and however things stand', () => {
   const request = fc.record({
-    trigger: fc.constantFrom<CheckpointRequest['trigger'][]>('periodic', 'manual', 'final'),
+    trigger: fc.constantFrom<CheckpointRequest['trigger'][]>('periodic', 'manual', 'final', 'savepoint', 'stop'),
     createdAt: fc.nat(5),
   });
   const facts = fc.record({
@@ -152,7 +159,11 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
     lastCompletedAt: fc.option(fc.nat(20), { nil: undefined }),
     now: fc.integer({ min: 20, max: 30 }),
   });
-  const limits = fc.record({ maxConcurrent: fc.integer({ min: 1, max: 3 }), minPauseMs: fc.nat(20) });
+  const limits = fc.record({
+    maxConcurrent: fc.integer({ min: 1, max: 3 }),
+    minPauseMs: fc.nat(20),
+    unaligned: fc.boolean(),
+  });
   fc.assert(
     fc.property(fc.array(request, { maxLength: 12 }), fc.nat(6), facts, limits, (asked, limit, state, bounds) => {
       // The model keeps an unsorted bag and looks for the most urgent each time.
@@ -161,7 +172,7 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
       let queue: RequestQueue<CheckpointRequest> = [];
       const refused: CheckpointRequest[] = [];
       const order = (r: CheckpointRequest): number[] => [
-        ['final', 'manual', 'periodic'].indexOf(r.trigger),
+        ['savepoint or stop', 'final', 'manual', 'periodic'].findIndex((name) => name.includes(r.trigger)),
         r.createdAt,
         r.sequence,
       ];
@@ -197,7 +208,8 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
       let expected = 'run';
       if (head === undefined || state.isTriggering) expected = 'wait';
       else if (state.cleaning > bounds.maxConcurrent) expected = 'wait';
-      else if (state.pending >= bounds.maxConcurrent && head.trigger !== 'final') expected = 'wait';
+      else if (state.pending >= bounds.maxConcurrent && !(bounds.unaligned ? ['final'] : FORCED).includes(head.trigger))
+        expected = 'wait';
       else if (head.trigger === 'periodic' && pauseLeft > 0) expected = 'too-early';
       const decision = decide(queue, state, bounds);
       expect(decision.kind).toBe(expected);
@@ -207,4 +219,24 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
       }
     }),
   );
+});
+
+describe('a savepoint', () => {
+  test.each(['savepoint', 'stop'] as const)(
+    'runs beside any number of checkpoints and inside any pause (%s)',
+    (trigger) => {
+      const busy = { pending: 7, lastCompletedAt: 99 };
+      expect(run(queueOf(ask(trigger), ask('periodic')), busy, { minPauseMs: 10_000 })).toBe(trigger);
+    },
+  );
+
+  test('testSavepointScheduledInUnalignedMode: waits for an unaligned checkpoint, before all that wait for it too', () => {
+    const queue = queueOf(ask('manual', 0), ask('periodic', 0), ask('savepoint', 9));
+    expect(run(queue, { pending: 1 }, { unaligned: true })).toBe('wait');
+    expect(run(queue, { pending: 0 }, { unaligned: true })).toBe('savepoint');
+  });
+
+  test('testEnqueueOnTooManyCleaning: waits as others do while too much is being cleaned up', () => {
+    expect(run(queueOf(ask('savepoint')), { cleaning: 2 })).toBe('wait');
+  });
 });

@@ -14,14 +14,15 @@ import {
   type MakeSimulatedJob,
 } from '@weir/testkit';
 
-/** Random jobs on the plugins of this repository. Two of three keep their checkpoints in memory, the others on a disk that forgets. */
+/** Random jobs on the plugins of this repository. Three of five keep their checkpoints in memory, the others on a disk that forgets. */
 export const jobs: MakeSimulatedJob = randomJobs((random) => {
   const restart = { attempts: Math.floor(random() * 4), delay: Math.floor(random() * 50) };
   const common = (): PluginList => [checkpointCoordinator(), memoryState(), fixedDelayRestart(restart)];
-  if (random() < 0.67) return { plugins: () => [common(), memoryStorage()] };
+  if (random() < 0.6) return { plugins: () => [common(), memoryStorage()] };
   const disk = forgetfulDisk(random);
   return {
     plugins: () => [common(), disk.storage()],
+    savepointDirectory: '/savepoints',
     processDied: () => {
       disk.lose();
     },

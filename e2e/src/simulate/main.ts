@@ -45,11 +45,13 @@ async function search(seeds: number, from: number): Promise<void> {
 
 /** Shows what happened, and returns what should have and has not. */
 function print(report: SimulationReport, ms: number): readonly string[] {
-  const { seeds, faults, restores, checkpoints, inFlight, processes, restored } = report;
+  const { seeds, faults, restores, checkpoints, savepoints, stops, inFlight, processes, restored } = report;
   const rows: readonly (readonly [string, number])[] = [
     ...FAULT_CLASSES.map((name) => [name, faults[name]] as const),
     ['restores', restores],
     ['checkpoints', checkpoints],
+    ['savepoints', savepoints],
+    ['stops with one', stops],
     ['processes', processes],
     ['in-flight captures', inFlight],
   ];
@@ -61,6 +63,7 @@ function print(report: SimulationReport, ms: number): readonly string[] {
     ...FAULT_CLASSES.filter((name) => EXPECTED.has(name) && faults[name] === 0).map(
       (name) => `no ${name} has happened`,
     ),
+    ...(savepoints === 0 || stops === 0 ? ['no savepoint was taken, or no job stopped with one'] : []),
     ...(inFlight === 0 ? ['no checkpoint held in-flight elements'] : []),
     ...(restored < LEAST_RESTORED ? ['fewer than 90 % of the seeds restored a checkpoint'] : []),
   ];

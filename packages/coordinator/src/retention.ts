@@ -11,7 +11,8 @@ export interface CompletedCheckpoint {
 
 /**
  * Which completed checkpoints are still needed once there are more than `numRetained`, oldest first in and out (Flink: CheckpointSubsumeHelper).
- * The newest always stays, and so does the newest of the job's own, so more than `numRetained` may remain.
+ * The newest always stays, and so does the newest of the job's own, so more than `numRetained` may remain. The newest may be there twice: as a
+ * savepoint, and as the reference by which the next process finds it.
  */
 export function subsume(
   completed: readonly CompletedCheckpoint[],
@@ -23,7 +24,7 @@ export function subsume(
   const subsumed: CompletedCheckpoint[] = [];
   for (const c of completed) {
     const isSurplus = completed.length - subsumed.length > numRetained;
-    const isNeeded = c === newest || c === newestOwn;
+    const isNeeded = c === newestOwn || c.checkpointId === newest?.checkpointId;
     (isSurplus && !isNeeded ? subsumed : retained).push(c);
   }
   return { retained, subsumed };

@@ -76,6 +76,17 @@ describe('whose it is', () => {
     expect(disk.savepoints.size).toBe(0);
   });
 
+  test('claim: what the job was stopped with is found again after a crash that comes before the first checkpoint', async () => {
+    const disk = new Disk();
+    const first = new Process({ disk });
+    const path = await first.stop(await first.launch());
+    const second = new Process({ disk, settings: { claimMode: 'claim' } });
+    await second.launch({ path });
+    await second.clock.settle();
+    second.storage.die();
+    expect(await new Process({ disk }).start('auto')).toMatchObject({ kind: 'restore', pointer: path });
+  });
+
   test.each([
     ['delete-on-cancellation', 'cancelled', false],
     ['retain-on-cancellation', 'cancelled', true],

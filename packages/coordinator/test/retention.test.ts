@@ -25,6 +25,13 @@ describe('subsumption', () => {
     ['nothing goes while there is room', completed('job', 'job'), 3, [1, 2], []],
     ['the restored checkpoint of a user makes room for the first of the job', completed('user', 'job'), 1, [2], [1]],
     ['the newest stays whoever owns it, and so does the newest of the job', completed('job', 'user'), 1, [1, 2], []],
+    [
+      'the reference to the newest stays with it',
+      [...completed('job', 'job', 'job'), ...completed('job', 'job', 'job').slice(2)],
+      1,
+      [3, 3],
+      [1, 2],
+    ],
     ['the walk does not stop at one that has to stay', completed('job', 'user', 'user'), 1, [1, 3], [2]],
   ] as const)('%s', (_title, all, numRetained, kept, dropped) => {
     const { retained, subsumed } = subsume(all, numRetained);

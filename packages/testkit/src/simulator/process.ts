@@ -2,6 +2,7 @@ import { createEnvironment, type Environment, type JobEnd, type JobHandle } from
 import { messageOf, SILENT, type JobEvent, type Random, type Source } from '@weir/core/contracts';
 import { Gauges } from './gauges.js';
 import { hazard } from './hazard.js';
+import type { Operations } from './operations.js';
 import { SimulatedClock } from './simulated-clock.js';
 import type { SimulatedJob } from './simulated-job.js';
 import { simulatedPlugins, type OutsideWorld } from './simulated-plugins.js';
@@ -22,6 +23,7 @@ export interface ProcessOptions {
   readonly number: number;
   readonly job: SimulatedJob;
   readonly world: OutsideWorld;
+  readonly operations: Operations;
   readonly parallelism: number;
   /** Of the schedule. */
   readonly clockRandom: Random;
@@ -31,6 +33,7 @@ export interface ProcessOptions {
   readonly startsAt: number;
   /** What it takes without faults. */
   readonly usualSteps: number;
+  readonly usualMs: number;
   readonly mostSteps: number;
   readonly trace: Trace;
 }
@@ -45,7 +48,8 @@ const EVENTS_SHOWN = 20;
 
 /** One process of a job: from its start to its end, its crash, or the moment when nothing can happen any more. */
 export async function runProcess(options: ProcessOptions): Promise<ProcessReport> {
-  const { number, job, world, parallelism, clockRandom, jobRandom, startsAt, usualSteps, mostSteps } = options;
+  const { number, job, world, operations, parallelism, clockRandom, jobRandom, startsAt, usualSteps, mostSteps } =
+    options;
   const { faults, watch } = world;
   const clock = new SimulatedClock(clockRandom, startsAt);
   const trace = timed(options.trace, () => clock.time - startsAt);
@@ -78,13 +82,16 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
     if (event.kind === 'checkpoint-completed') faults.checkpointCompleted(event.trigger === 'final');
     if (event.kind === 'checkpoint-triggered') faults.provoked(0.05);
   };
+  const start = operations.takeStart();
+  if (start !== undefined) trace.add(() => `started from ${start.restoreFrom}, ${start.claimMode}`);
   // Filled in by what happens.
   const seen: { end?: ProcessEnd; handle?: JobHandle } = {};
   env
-    .start('simulated')
+    .start('simulated', start)
     .then((started) => {
       seen.handle = started;
       started.events$.subscribe(onEvent);
+      operations.begin(started, options.usualMs, (ms, action) => clock.later(ms, action));
       return started.done;
     })
     .then(

@@ -6,6 +6,7 @@ import { drawProfile } from './fault-profile.js';
 import { Faults } from './faults.js';
 import { describeEnd, runProcess, type ProcessEnd, type ProcessReport } from './process.js';
 import type { MakeSimulatedJob, SimulatedJob } from './simulated-job.js';
+import { Operations } from './operations.js';
 import { isSimulated } from './simulated-fault.js';
 import type { OutsideWorld } from './simulated-plugins.js';
 import { NO_TRACE, type Trace } from './trace.js';
@@ -21,6 +22,9 @@ export interface SeedReport {
   readonly checkpoints: number;
   /** Acknowledged captures that held in-flight elements. */
   readonly inFlight: number;
+  /** That completed, those to stop with not among them. */
+  readonly savepoints: number;
+  readonly stops: number;
   readonly processes: number;
   readonly steps: number;
 }
@@ -48,6 +52,7 @@ export async function runSeed(make: MakeSimulatedJob, seed: number, trace: Trace
   const random = stream(seed, 'faults');
   const world = worldWith(new Faults(random, drawProfile(random), trace));
   const { faults, watch } = world;
+  const operations = new Operations(random, job.savepointDirectory);
   const mostSteps = Math.max(FEWEST_MOST_STEPS, calm.numbers.steps * 20);
   let steps = 0;
   let startsAt = START;
@@ -60,18 +65,20 @@ export async function runSeed(make: MakeSimulatedJob, seed: number, trace: Trace
       number: processes,
       job,
       world,
+      operations,
       parallelism,
       clockRandom: stream(seed, `clock ${String(processes)}`),
       jobRandom: stream(seed, `chance ${String(processes)}`),
       startsAt,
       usualSteps: calm.numbers.steps,
+      usualMs: calm.ms,
       mostSteps,
       trace,
     });
     steps += report.steps;
     startsAt = report.endedAt + random() * LONGEST_DOWNTIME_MS;
-    problem = problemOf(report.end, watch);
-    if (problem !== undefined || report.end.kind === 'ended') break;
+    problem = problemOf(report.end, watch, operations);
+    if (problem !== undefined || isFinished(report.end)) break;
     if (processes >= MOST_PROCESSES) {
       problem = `it has not finished after ${String(processes)} processes; the last: ${describeEnd(report.end)}`;
       break;
@@ -92,6 +99,7 @@ async function runCalmly(
 ): Promise<{
   readonly problem: string | undefined;
   readonly output: readonly unknown[];
+  readonly ms: number;
   readonly numbers: Omit<SeedReport, 'seed' | 'problem'>;
 }> {
   const job = make(stream(seed, 'job'), seed);
@@ -101,17 +109,19 @@ async function runCalmly(
     number: 0,
     job,
     world,
+    operations: new Operations(() => 1, undefined),
     parallelism: drawParallelism(job, random),
     clockRandom: stream(seed, 'calm clock'),
     jobRandom: stream(seed, 'calm chance'),
     startsAt: START,
     usualSteps: 0,
+    usualMs: 0,
     mostSteps: FEWEST_MOST_STEPS * 10,
     trace: NO_TRACE,
   });
   const problem =
-    problemOf(report.end, world.watch) ?? (report.end.kind === 'ended' ? undefined : describeEnd(report.end));
-  return { problem, output: [...job.output()], numbers: numbersOf(world, 1, report.steps) };
+    problemOf(report.end, world.watch, undefined) ?? (isFinished(report.end) ? undefined : describeEnd(report.end));
+  return { problem, output: [...job.output()], ms: report.endedAt - START, numbers: numbersOf(world, 1, report.steps) };
 }
 
 function worldWith(faults: Faults): OutsideWorld {
@@ -123,12 +133,12 @@ function numbersOf(
   processes: number,
   steps: number,
 ): Omit<SeedReport, 'seed' | 'problem'> {
-  const { restores, completed: checkpoints, inFlight } = watch;
-  return { faults: { ...faults.counts }, restores, checkpoints, inFlight, processes, steps };
+  const { restores, completed: checkpoints, inFlight, savepoints, stops } = watch;
+  return { faults: { ...faults.counts }, restores, checkpoints, inFlight, savepoints, stops, processes, steps };
 }
 
 /** What no fault excuses. */
-function problemOf(end: ProcessEnd, { violations }: Watch): string | undefined {
+function problemOf(end: ProcessEnd, { violations }: Watch, operations: Operations | undefined): string | undefined {
   const [violation] = violations;
   if (violation !== undefined) return violation;
   switch (end.kind) {
@@ -140,10 +150,16 @@ function problemOf(end: ProcessEnd, { violations }: Watch): string | undefined {
         ? undefined
         : describeEnd(end);
     case 'ended':
-      return end.end === 'finished' ? undefined : describeEnd(end);
+      return isFinished(end) || (end.end === 'stopped' && operations?.isStopping === true)
+        ? undefined
+        : describeEnd(end);
     case 'killed':
       return undefined;
   }
+}
+
+function isFinished(end: ProcessEnd): boolean {
+  return end.kind === 'ended' && end.end === 'finished';
 }
 
 function isCausedBy(error: unknown, code: (typeof OF_SLOWNESS)[number]): boolean {

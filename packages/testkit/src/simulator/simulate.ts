@@ -21,6 +21,8 @@ export interface SimulationReport {
   readonly restores: number;
   readonly checkpoints: number;
   readonly inFlight: number;
+  readonly savepoints: number;
+  readonly stops: number;
   readonly processes: number;
   /** The share of seeds in which the job was restored from a checkpoint at least once. */
   readonly restored: number;
@@ -36,7 +38,7 @@ export async function simulate(
 ): Promise<SimulationReport> {
   const faults = noFaults();
   const failures: SeedReport[] = [];
-  const sums = { restores: 0, checkpoints: 0, inFlight: 0, processes: 0 };
+  const sums = { restores: 0, checkpoints: 0, inFlight: 0, savepoints: 0, stops: 0, processes: 0 };
   let run = 0;
   let withRestore = 0;
   for (; run < seeds && failures.length < mostFailures; run++) {
@@ -45,6 +47,8 @@ export async function simulate(
     sums.restores += report.restores;
     sums.checkpoints += report.checkpoints;
     sums.inFlight += report.inFlight;
+    sums.savepoints += report.savepoints;
+    sums.stops += report.stops;
     sums.processes += report.processes;
     if (report.restores > 0) withRestore++;
     if (report.problem !== undefined) failures.push(report);

@@ -22,6 +22,8 @@ export interface SimulatedJob {
   /** Of the environment. Several: each process takes one of them, so that the job is rescaled. Default 1. */
   readonly parallelism?: number | readonly number[] | undefined;
   readonly maxParallelism?: number | undefined;
+  /** Where the storage can take savepoints to. There the job is asked for some, and now and then stopped with one and started again from it. */
+  readonly savepointDirectory?: string | undefined;
   /** Describes the job, the same in each process. What sources read and sinks write must outlive it: make that together with this object. */
   describe(env: Environment, simulation: Simulation): void;
   /** What can be seen outside; asked when the job has finished. Its order does not matter. */

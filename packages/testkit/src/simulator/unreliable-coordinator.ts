@@ -85,6 +85,11 @@ function unreliableGateway(gateway: AttemptGateway, faults: Faults): AttemptGate
         });
       return told;
     },
+    released(checkpointId) {
+      send(faults.message(`released ${String(checkpointId)}`).lateMs, () => {
+        gateway.released(checkpointId);
+      });
+    },
     aborted(checkpointId, latestCompleted) {
       const { lateMs, againMs } = faults.message(`aborted ${String(checkpointId)}`);
       const tell = (): void => {

@@ -11,7 +11,7 @@ export function unreliableStorage(storage: CheckpointStorage, faults: Faults, wa
   return {
     type: storage.type,
     // A run keeps it over its processes, so it is durable for them, and its lock keeps the former one out.
-    capabilities: { durable: true, locks: true },
+    capabilities: { ...storage.capabilities, durable: true, locks: true },
     open: (scope) => faults.ask('storage', 'open', async () => unreliableJob(await storage.open(scope), faults, watch)),
   };
 }
@@ -25,6 +25,18 @@ function unreliableJob(job: JobStorage, faults: Faults, watch: Watch): JobStorag
       faults.ask('storage', `create ${String(checkpointId)}`, async () =>
         unreliableLocation(await job.create(checkpointId), faults, watch),
       ),
+    ...(job.createSavepoint === undefined
+      ? {}
+      : {
+          createSavepoint: (checkpointId, directory) =>
+            faults.ask('storage', `create savepoint ${String(checkpointId)}`, async () =>
+              unreliableLocation(
+                await (job.createSavepoint as NonNullable<typeof job.createSavepoint>)(checkpointId, directory),
+                faults,
+                undefined,
+              ),
+            ),
+        }),
     readMetadata: (checkpoint) =>
       faults.ask('storage', `read _metadata of ${String(checkpoint.id)}`, () => job.readMetadata(checkpoint)),
     read: (checkpoint, blob) =>
@@ -54,13 +66,18 @@ function unreliableLock(lock: StorageLock, faults: Faults): StorageLock {
   });
 }
 
-function unreliableLocation(location: CheckpointLocation, faults: Faults, watch: Watch): CheckpointLocation {
+/** `watch` is absent for savepoints: a job goes by what lies in its own directory. */
+function unreliableLocation(
+  location: CheckpointLocation,
+  faults: Faults,
+  watch: Watch | undefined,
+): CheckpointLocation {
   const { id } = location;
   return delegating(location, {
     createBlob: () => unreliableBlob(location.createBlob(), `a blob of ${String(id)}`, faults),
     publish: (metadata) =>
       faults.ask('storage', `publish ${String(id)}`, async () => {
-        watch.publishes(id);
+        watch?.publishes(id);
         await location.publish(metadata);
       }),
     discard: () => faults.ask('storage', `discard ${String(id)}`, () => location.discard()),

@@ -13,6 +13,8 @@ export class Watch {
   #restores = 0;
   #completed = 0;
   #inFlight = 0;
+  #savepoints = 0;
+  #stops = 0;
 
   get violations(): readonly string[] {
     return this.#violations;
@@ -22,6 +24,13 @@ export class Watch {
   }
   get completed(): number {
     return this.#completed;
+  }
+  get savepoints(): number {
+    return this.#savepoints;
+  }
+  /** Savepoints that a job was stopped with. */
+  get stops(): number {
+    return this.#stops;
   }
   /** Captures that held in-flight elements. */
   get inFlight(): number {
@@ -41,6 +50,10 @@ export class Watch {
         return;
       case 'checkpoint-completed':
         this.#completed++;
+        if (event.trigger === 'savepoint') this.#savepoints++;
+        if (event.trigger === 'stop') this.#stops++;
+        // Savepoints are beside the row: an older checkpoint may still complete after one.
+        if (event.trigger === 'savepoint') return;
         if (event.checkpointId <= this.#lastCompleted)
           this.violated(
             `checkpoint ${String(event.checkpointId)} completed after checkpoint ${String(this.#lastCompleted)}`,

@@ -11,7 +11,7 @@ import { describeRandomGraph } from './random-graph.js';
  * and keyed state of every kind, at several parallelisms, with settings of every kind. `surroundings` makes what is to be proved, anew for each run.
  */
 export function randomJobs(
-  surroundings: (random: Random) => Pick<SimulatedJob, 'plugins' | 'processDied'>,
+  surroundings: (random: Random) => Pick<SimulatedJob, 'plugins' | 'processDied' | 'savepointDirectory'>,
 ): MakeSimulatedJob {
   return (random) => {
     const graph = Math.floor(random() * 2 ** 31);
@@ -49,6 +49,8 @@ function drawCheckpoints(random: Random, mode: CheckpointOptions['mode']): Check
       ? { maxConcurrent: 1, minPause: random() < 0.3 ? Math.floor(random() * 20) : 0, ...drawOvertaking(random, mode) }
       : { maxConcurrent: concurrent < 0.8 ? 2 : 4 }),
     tolerableFailures: [0, 3, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY][Math.floor(random() * 4)],
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- who still sets it must get what it says
+    preferCheckpointForRecovery: random() >= 0.2,
     numRetained: 1 + Math.floor(random() * 3),
   };
 }

@@ -1,5 +1,5 @@
 import { fc, test as property } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { plan } from '../support/attempt-bench.js';
 import { Outside } from '../support/committing-sink.js';
 import { incidents, runThrough, type BarrierMode, type Incident, type Story } from '../support/crashing-run.js';
@@ -47,6 +47,12 @@ describe('a job that crashes at any moments and goes on from its newest checkpoi
     },
     60_000,
   );
+  test('restores records that were in flight in some of such runs', async () => {
+    let restored = 0;
+    for (const [job, story] of fc.sample(fc.tuple(randomJob, incidents), { seed: 7, numRuns: 20 }))
+      restored += (await run(job, story, { overtakesAfter: 0 })).story.restoredInFlight;
+    expect(restored).toBeGreaterThan(0);
+  }, 60_000);
 
   property.prop([randomJob, incidents], { numRuns: 20 })(
     'does the same in the same order whenever it is run again',

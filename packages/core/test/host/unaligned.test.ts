@@ -205,6 +205,67 @@ describe('an expansion that is suspended', () => {
     expect(visible.every((n, i) => n === i)).toBe(true);
   });
 
+  test('in the stage of the sink is held unwritten, as part of its state', async () => {
+    const job = new SlowJob((s) => s.pipe(expand), { count: 1 });
+    const bench = await job.attempt();
+    await job.clock.advance(3 * WRITE_MS);
+    const before = job.written;
+    const checkpoint = await bench.trigger(1);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    expect(job.written - before).toBeLessThanOrEqual(2 * BATCH_SIZE);
+    // What was held is written in its place, before anything else, whether or not the job goes on.
+    await job.clock.advance(5 * WRITE_MS);
+    const again = await bench.trigger(2);
+    await job.clock.advance(2 * WRITE_MS);
+    expect(again.isComplete).toBe(true);
+    expect(job.written - before).toBeLessThanOrEqual(10 * BATCH_SIZE);
+    void bench.complete(checkpoint);
+    void bench.complete(again);
+    await job.clock.advance(WRITE_MS);
+    await job.crash(bench);
+    const visible = await job.finish(await job.attempt(again));
+    expect(visible.length).toBe(FOLD);
+    expect(visible.every((n, i) => n === i)).toBe(true);
+  });
+
+  test('in the stage of the sink is written in order where the job goes on', async () => {
+    const job = new SlowJob((s) => s.pipe(expand), { count: 1 });
+    const bench = await job.attempt();
+    for (let id = 1; id <= 4; id++) {
+      await job.clock.advance(3 * WRITE_MS);
+      const checkpoint = await bench.trigger(id);
+      await job.clock.advance(2 * WRITE_MS);
+      void bench.complete(checkpoint);
+    }
+    const visible = await job.finish(bench);
+    expect(visible.length).toBe(FOLD);
+    expect(visible.every((n, i) => n === i)).toBe(true);
+  });
+
+  test('without end in the stage of the sink is held up to a bound, then written as ever', async () => {
+    let yielded = 0;
+    const job = new SlowJob(
+      (s) =>
+        s.pipe(
+          flatMap(function* () {
+            for (;;) yield yielded++;
+          }),
+        ),
+      { count: 1 },
+    );
+    const bench = await job.attempt();
+    await job.clock.advance(3 * WRITE_MS);
+    await bench.trigger(1);
+    await job.clock.advance(50 * WRITE_MS);
+    expect(yielded - job.written).toBeLessThan(300 * BATCH_SIZE);
+    const before = job.written;
+    await job.clock.advance(50 * WRITE_MS);
+    expect(job.written).toBeGreaterThan(before);
+    expect(yielded - job.written).toBeLessThan(300 * BATCH_SIZE);
+    await job.crash(bench);
+  });
+
   test('an aligned barrier waits until all of it is written', async () => {
     const job = new SlowJob((s) => s.pipe(rebalance(), expand, rebalance(), passOn), {
       count: 3,

@@ -36,6 +36,8 @@ export interface RandomJob {
   readonly seed: number;
   /** How long looking at the clock takes: the larger, the more often subtasks take turns. */
   readonly tickMs: number;
+  /** Turns of the event loop that a write takes at most. */
+  readonly writeTurns: number;
 }
 
 const parallelism = fc.integer({ min: 1, max: 4 });
@@ -47,6 +49,7 @@ export const randomJob: fc.Arbitrary<RandomJob> = fc.record({
   sinkParallelism: parallelism,
   seed: fc.integer(),
   tickMs: fc.constantFrom(0.05, 0.15, 0.3),
+  writeTurns: fc.constantFrom(0, 0, 4, 12),
 });
 
 export interface Input {
@@ -55,24 +58,29 @@ export interface Input {
 }
 
 export function describeJob(
-  { shape, splits, sourceParallelism, sinkParallelism, seed }: RandomJob,
+  { shape, splits, sourceParallelism, sinkParallelism, seed, writeTurns }: RandomJob,
   from: From,
   outside: Outside<string>,
   clock: Clock,
 ): void {
   const random = seededRandom(seed);
   const polls = (): Poll => ({ count: Math.floor(random() * 9), isAsync: random() < 0.3 });
+  const waitFor = async (turns: number): Promise<void> => {
+    for (let left = turns; left > 0; left--) await nextTurn(clock);
+  };
   const source = (name: string, index: number): Stream<Input, 'replayable'> => {
     const records = (splits[index] ?? []).map((count, split) =>
       Array.from({ length: count }, (_, i): Input => ({ source: name, n: split * 100 + i })),
     );
-    const onOpen = async (): Promise<void> => {
-      for (let turns = Math.floor(random() * 5); turns > 0; turns--) await nextTurn(clock);
-    };
+    const onOpen = (): Promise<void> => waitFor(Math.floor(random() * 5));
     return from(splitSource(records, { polls, onOpen }), { uid: name, parallelism: sourceParallelism });
   };
   const sink = (stream: Stream<string, 'replayable'>, name: string): void => {
-    const onWrite = (): void | Promise<void> => (random() < 0.2 ? Promise.resolve() : undefined);
+    const onWrite = (): void | Promise<void> => {
+      const turns = Math.floor(random() * (writeTurns + 1));
+      if (turns > 0) return waitFor(turns);
+      return random() < 0.2 ? Promise.resolve() : undefined;
+    };
     stream.to(committingSink(outside, { onWrite }), { uid: name, parallelism: sinkParallelism });
   };
   const a = source('a', 0);

@@ -25,7 +25,7 @@ export interface Source<
   Position = unknown,
 > {
   readonly grade: G;
-  /** False: the source never ends by itself. */
+  /** False: the source never ends by itself. A subtask then reads all splits that it is given side by side, instead of one after the other. */
   readonly bounded: boolean;
   /** For splits, enumerator state and positions; absent: the default serializer. */
   readonly serializer?: Serializer | undefined;

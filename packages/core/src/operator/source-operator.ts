@@ -24,6 +24,16 @@ interface SplitState {
   /** Absent: from the beginning. */
   readonly position?: unknown;
 }
+/** A split that is read, or opened to be read. */
+interface Reading<T> {
+  /** Where it is read from: what a checkpoint stores until the reader is open. */
+  readonly start: SplitState;
+  open: OpenReader | undefined;
+  /** What an asynchronous poll has brought. */
+  ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
+  /** Something of it has not settled yet. */
+  isWaiting: boolean;
+}
 
 const STATE = 'splits';
 
@@ -42,21 +52,25 @@ export function sourceFailure({ uid, job }: SourceContext, split: SourceSplit | 
   });
 }
 
-/** The head of a source stage: reads one split after the other and knows, at any time between two batches, where to go on. */
+/**
+ * The head of a source stage: reads splits and knows, at any time between two batches, where to go on. Of a bounded source it reads one after the
+ * other; of an endless one all that it has, in turn, because none of them makes room for the next.
+ */
 export class SourceOperator<T> implements Operator<never, T> {
   readonly #source: Source<T>;
   readonly #context: OperatorContext;
   readonly #splits: SplitClient;
   readonly #output = new Subject<StreamElement<T>>();
+  /** Not opened yet. */
   #restored: SplitState[] = [];
-  #active: OpenReader | undefined;
+  #readings: Reading<T>[] = [];
   /** Acknowledging readers whose split has ended stay until a checkpoint that covers their last record is complete. */
   #ended: OpenReader[] = [];
-  /** The split that was touched last, for messages. */
-  #touched: SourceSplit | undefined;
-  #ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
-  #waiting = false;
-  #outstanding: Promise<void> | undefined;
+  /** Splits that are being opened or closed. */
+  #changing = 0;
+  /** There may be a split that was not there when it was asked for one. */
+  #mayAsk = true;
+  readonly #outstanding = new Set<Promise<void>>();
   #telling: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -76,18 +90,23 @@ export class SourceOperator<T> implements Operator<never, T> {
 
   /** Emits up to `max` records, if there are any now. */
   pull(max: number): PullResult {
-    if (this.#waiting) return 'waiting';
-    try {
-      return this.#active === undefined ? this.#nextSplit() : this.#read(this.#active, max);
-    } catch (error) {
-      throw this.#failure(error);
+    if (this.#takesAnother && this.#nextSplit() === 'ended') return 'ended';
+    // In turn: none is kept waiting by one that always has records.
+    for (let left = this.#readings.length; left > 0; left--) {
+      const reading = this.#readings.shift() as Reading<T>;
+      this.#readings.push(reading);
+      if (!reading.isWaiting && this.#moves(reading, max)) return 'moved';
     }
+    return 'waiting';
   }
 
   capture(checkpointId: CheckpointId): OperatorCapture {
     for (const open of this.#readers) open.captured(checkpointId);
-    const values: SplitState[] = [...this.#restored];
-    if (this.#active !== undefined) values.push({ split: this.#active.split, position: this.#active.position });
+    const opening = this.#readings.flatMap(({ start, open }) => (open === undefined ? [start] : []));
+    const active = this.#readings.flatMap(({ open }) =>
+      open === undefined ? [] : [{ split: open.split, position: open.position }],
+    );
+    const values: SplitState[] = [...opening, ...this.#restored, ...active];
     const serializer = withPlace(this.#serializer, this.#context.uid, STATE);
     return { operatorState: [{ name: STATE, mode: 'list', serializer, values }] };
   }
@@ -107,51 +126,59 @@ export class SourceOperator<T> implements Operator<never, T> {
     this.#closed = true;
     const readers = this.#readers;
     this.#ended = [];
-    this.#active = undefined;
-    this.#ready = undefined;
-    try {
-      await allOf([...readers.map(async ({ reader }) => reader.close()), this.#outstanding ?? Promise.resolve()]);
-    } catch (error) {
-      throw this.#failure(error);
-    }
+    this.#readings = [];
+    const closing = readers.map(async ({ reader, split }) => this.#named(split, () => reader.close()));
+    await allOf([...closing, ...this.#outstanding]);
   }
 
   get #readers(): readonly OpenReader[] {
-    return this.#active === undefined ? this.#ended : [...this.#ended, this.#active];
+    return [...this.#ended, ...this.#readings.flatMap(({ open }) => (open === undefined ? [] : [open]))];
+  }
+
+  get #takesAnother(): boolean {
+    if (this.#changing > 0) return false;
+    if (this.#readings.length === 0) return true;
+    return !this.#source.bounded && (this.#restored.length > 0 || this.#mayAsk);
   }
 
   get #serializer(): Serializer {
     return this.#source.serializer ?? defaultSerializer;
   }
 
-  #read(active: OpenReader, max: number): PullResult {
-    const ready = this.#ready;
-    if (ready !== undefined) {
-      this.#ready = undefined;
-      this.#emit(active, ready.records, ready.position);
-      return 'moved';
+  #moves(reading: Reading<T>, max: number): boolean {
+    try {
+      return reading.open !== undefined && this.#read(reading, reading.open, max);
+    } catch (error) {
+      throw sourceFailure(this.#context, reading.start.split, error);
     }
-    const { reader } = active;
+  }
+
+  /** True: records moved. */
+  #read(reading: Reading<T>, open: OpenReader, max: number): boolean {
+    const { reader } = open;
+    const { ready } = reading;
+    if (ready !== undefined) {
+      reading.ready = undefined;
+      this.#emit(open, ready.records, ready.position);
+      return true;
+    }
     const result = reader.poll(max);
     if (result === 'end') {
-      this.#endOfSplit(active);
-      return 'waiting';
+      this.#endOfSplit(reading, open);
+      return false;
     }
     if (Array.isArray(result)) {
       const records = result as readonly T[];
-      if (records.length === 0) {
-        // Nothing yet and no promise of it: ask again next turn, not in a loop.
-        this.#await(Promise.resolve(), () => undefined);
-        return 'waiting';
-      }
-      this.#emit(active, records, reader.position());
-      return 'moved';
+      if (records.length > 0) this.#emit(open, records, reader.position());
+      // Nothing yet and no promise of it: ask again next turn, not in a loop.
+      else this.#await(reading, Promise.resolve(), () => undefined);
+      return records.length > 0;
     }
-    this.#await(result as Promise<readonly T[] | 'end'>, (records) => {
-      if (records === 'end') this.#endOfSplit(active);
-      else if (records.length > 0) this.#ready = { records, position: reader.position() };
+    this.#await(reading, result as Promise<readonly T[] | 'end'>, (records) => {
+      if (records === 'end') this.#endOfSplit(reading, open);
+      else if (records.length > 0) reading.ready = { records, position: reader.position() };
     });
-    return 'waiting';
+    return false;
   }
 
   /** A reader may give more than it was asked for. What is too much for one batch goes through before any barrier: the position is behind all of it. */
@@ -169,19 +196,21 @@ export class SourceOperator<T> implements Operator<never, T> {
   }
 
   #nextSplit(): PullResult {
-    const next = this.#restored.shift() ?? this.#request();
-    if (next === 'end') return 'ended';
-    if (next === undefined) return 'waiting';
-    const { split, position } = next;
-    this.#touched = split;
+    const start = this.#restored.shift() ?? this.#request();
+    if (start === 'end') return this.#readings.length === 0 ? 'ended' : 'waiting';
+    if (start === undefined) return 'waiting';
+    const { split, position } = start;
     // Until the reader is open the split is still where it was read to.
-    this.#restored.unshift(next);
+    const reading: Reading<T> = { start, open: undefined, ready: undefined, isWaiting: false };
+    this.#readings.push(reading);
     const context: ReaderContext = { ...sourceContext(this.#context), subtask: this.#context.subtask };
+    this.#changing++;
     this.#await(
-      this.#source.open(split, position, context),
+      reading,
+      this.#naming(split, () => this.#source.open(split, position, context)),
       (reader) => {
-        this.#restored.shift();
-        this.#active = new OpenReader(split, reader, position);
+        this.#changing--;
+        reading.open = new OpenReader(split, reader, position);
       },
       (reader) => reader.close(),
     );
@@ -190,58 +219,65 @@ export class SourceOperator<T> implements Operator<never, T> {
 
   #request(): SplitState | 'end' | undefined {
     // Set before asking: an enumerator may find a split while it is asked.
+    this.#mayAsk = false;
     this.#splits.onAvailable = () => {
+      this.#mayAsk = true;
       this.#context.runInMailbox(() => undefined);
     };
-    const split = this.#splits.request();
-    return typeof split === 'object' ? { split } : split;
+    const split = this.#naming(undefined, () => this.#splits.request());
+    if (typeof split !== 'object') return split;
+    this.#mayAsk = true;
+    return { split };
   }
 
-  #endOfSplit(active: OpenReader): void {
-    this.#active = undefined;
-    active.isAtEnd = true;
-    this.#splits.finished(active.split.id);
+  #endOfSplit(reading: Reading<T>, open: OpenReader): void {
+    this.#readings = this.#readings.filter((other) => other !== reading);
+    open.isAtEnd = true;
+    this.#splits.finished(open.split.id);
     if (this.#source.grade === 'acknowledging') {
-      this.#ended.push(active);
+      this.#ended.push(open);
       this.#context.runInMailbox(() => undefined);
-    } else {
-      this.#await(active.reader.close(), () => undefined);
+      return;
     }
+    this.#changing++;
+    this.#await(reading, open.reader.close(), () => {
+      this.#changing--;
+    });
   }
 
   async #acknowledge(checkpointId: CheckpointId): Promise<void> {
-    const told = this.#readers.map(async (open) => {
-      if (!(await open.acknowledge(checkpointId))) return;
-      this.#ended = this.#ended.filter((ended) => ended !== open);
-      await open.reader.close();
-    });
-    try {
-      await allOf(told);
-    } catch (error) {
-      throw this.#failure(error);
-    }
+    const told = this.#readers.map((open) =>
+      this.#named(open.split, async () => {
+        if (!(await open.acknowledge(checkpointId))) return;
+        this.#ended = this.#ended.filter((ended) => ended !== open);
+        await open.reader.close();
+      }),
+    );
+    await allOf(told);
   }
 
-  /** Takes no other step until `promise` settles; `then` runs between two records, or `tooLate` if the operator was closed meanwhile. */
-  #await<R>(promise: Promise<R>, then: (result: R) => void, tooLate?: (result: R) => Promise<void>): void {
-    this.#waiting = true;
+  /** Reads nothing of the split until `promise` settles; `then` runs between two records, or `tooLate` if the operator was closed meanwhile. */
+  #await<R>(
+    reading: Reading<T>,
+    promise: Promise<R>,
+    then: (result: R) => void,
+    tooLate?: (result: R) => Promise<void>,
+  ): void {
+    const { split } = reading.start;
+    reading.isWaiting = true;
     const inMailbox = (action: () => void): void => {
       this.#context.runInMailbox(() => {
-        try {
-          action();
-        } catch (error) {
-          throw this.#failure(error);
-        }
+        this.#naming(split, action);
       });
     };
-    this.#outstanding = promise.then(
+    const settled = promise.then(
       async (result) => {
         if (this.#closed) {
-          await tooLate?.(result);
+          await this.#named(split, async () => tooLate?.(result));
           return;
         }
         inMailbox(() => {
-          this.#waiting = false;
+          reading.isWaiting = false;
           then(result);
         });
       },
@@ -252,10 +288,26 @@ export class SourceOperator<T> implements Operator<never, T> {
         });
       },
     );
+    this.#outstanding.add(settled);
+    const forget = (): void => void this.#outstanding.delete(settled);
+    settled.then(forget, forget);
   }
 
-  #failure(error: unknown): WeirError {
-    return sourceFailure(this.#context, this.#touched, error);
+  /** What the source throws in `call`, with its name and that of the split on it. */
+  #naming<R>(split: SourceSplit | undefined, call: () => R): R {
+    try {
+      return call();
+    } catch (error) {
+      throw sourceFailure(this.#context, split, error);
+    }
+  }
+
+  async #named<R>(split: SourceSplit, call: () => Promise<R>): Promise<R> {
+    try {
+      return await call();
+    } catch (error) {
+      throw sourceFailure(this.#context, split, error);
+    }
   }
 }
 

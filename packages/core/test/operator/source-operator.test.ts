@@ -22,10 +22,15 @@ class SourceBench {
   );
   #mailbox: (() => void)[] = [];
 
-  constructor(open: Open, splits: (SourceSplit | 'end' | undefined)[], grade: SourceGrade = 'replayable') {
+  constructor(
+    open: Open,
+    splits: (SourceSplit | 'end' | undefined)[],
+    grade: SourceGrade = 'replayable',
+    bounded = true,
+  ) {
     const source: Source<number, SourceGrade, SourceSplit, number> = {
       grade,
-      bounded: true,
+      bounded,
       enumerator: () => {
         throw new Error('the splits come from the test');
       },
@@ -267,6 +272,71 @@ describe('a source operator', () => {
     }
     await bench.run();
     expect([...before, ...bench.emitted]).toHaveLength(lengths.reduce((sum, n) => sum + n, 0));
+  });
+});
+
+describe('an endless source with more splits than subtasks', () => {
+  /** Readers that never end; the records of split n are n, n + 100, n + 200 and so on. */
+  const endless: Open = ({ id }, position = 0) => {
+    let next = position;
+    return Promise.resolve({
+      poll: (max: number) => Array.from({ length: Math.min(max, 2) }, () => Number(id) + 100 * next++),
+      position: () => next,
+      close: () => Promise.resolve(),
+    });
+  };
+  const benchOf = (splits: (SourceSplit | 'end' | undefined)[]): SourceBench =>
+    new SourceBench(endless, splits, 'replayable', false);
+
+  /** The mailbox is read before each pull, as in a subtask. */
+  const turns = async (bench: SourceBench, count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      bench.pull();
+      await bench.readMailbox();
+    }
+  };
+
+  test('is read split by split in turn, none of which waits for the end of another', async () => {
+    const bench = benchOf([split('1'), split('2'), split('3')]);
+    await turns(bench, 40);
+    const from = (n: number): number => bench.emitted.filter((record) => record % 100 === n).length;
+    expect(Math.min(from(1), from(2), from(3))).toBeGreaterThan(10);
+  });
+
+  test('has all its positions in a checkpoint, and goes on with all of them', async () => {
+    const bench = benchOf([]);
+    await bench.operator.restore(
+      restoredSplits([
+        { split: split('1'), position: 5 },
+        { split: split('2'), position: 7 },
+      ]),
+    );
+    await turns(bench, 12);
+    const state = bench.capture() as { split: SourceSplit; position: number }[];
+    const read = (n: number): number => bench.emitted.filter((record) => record % 100 === n).length;
+    expect(state.toSorted((a, b) => a.split.id.localeCompare(b.split.id))).toEqual([
+      { split: split('1'), position: 5 + read(1) },
+      { split: split('2'), position: 7 + read(2) },
+    ]);
+    expect(Math.min(read(1), read(2))).toBeGreaterThan(0);
+  });
+
+  test('takes another split when it is told of one, and does not ask again and again meanwhile', async () => {
+    const splits: (SourceSplit | 'end' | undefined)[] = [split('1'), undefined];
+    const bench = benchOf(splits);
+    let asked = 0;
+    const { request } = bench.client;
+    bench.client.request = () => {
+      asked++;
+      return request();
+    };
+    await turns(bench, 20);
+    expect(asked).toBe(2);
+    splits.push(split('2'), undefined);
+    bench.client.onAvailable?.();
+    await turns(bench, 20);
+    expect(asked).toBe(4);
+    expect(bench.emitted.some((record) => record % 100 === 2)).toBe(true);
   });
 });
 

@@ -86,6 +86,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   'restart-strategies/job.ts': {},
   'savepoints/upgrade.ts': { then: prints('stopped', 'finished', '300 numbers, 300 different') },
   'simulator/own-job.ts': { then: prints('20 seeds, 0 failures') },
+  'time/main.ts': { then: prints('ada before 01:00: 2', 'joe before 02:00: 1', 'ada before 03:00: 1') },
 };
 
 let printed: unknown[];

@@ -12,7 +12,15 @@ export type {
   StageId,
   SubtaskId,
 } from './element/ids.js';
-export { BATCH_SIZE, END_OF_CHANNEL, END_OF_DATA, barrier, batch, cancelMarker } from './element/element.js';
+export {
+  BATCH_SIZE,
+  END_OF_CHANNEL,
+  END_OF_DATA,
+  FINAL_WATERMARK,
+  barrier,
+  batch,
+  cancelMarker,
+} from './element/element.js';
 export type {
   Barrier,
   CancelMarker,
@@ -135,6 +143,7 @@ export type {
   OperatorSnapshot,
   OperatorStateHandle,
   OperatorStateMode,
+  RecordedKind,
   StateKind,
   StateMeta,
   SubtaskSnapshot,
@@ -149,13 +158,16 @@ export type {
   SplitEnumerator,
 } from './contracts/source.js';
 export type {
+  AggregatingState,
   CaptureRequest,
   KeyedCapture,
+  KeyedGroup,
   KeyedSection,
   KeyedStateOutput,
   KeyedStateStore,
   ListState,
   MapState,
+  ReducingState,
   Slice,
   StateBackend,
   StateBackendCapabilities,
@@ -175,7 +187,6 @@ export { localFileSystem } from './adapters/local-file-system.js';
 export { KeyedSectionWriter } from './snapshot/keyed-section-writer.js';
 export type { KeyedSectionsOptions } from './snapshot/keyed-section-writer.js';
 export { readKeyedGroups } from './snapshot/keyed-section-reader.js';
-export type { KeyedGroup } from './snapshot/keyed-section-reader.js';
 export { decodeMetadata, encodeMetadata } from './snapshot/metadata.js';
 export { systemClock } from './adapters/system-clock.js';
 export { staticSplits } from './operator/static-splits.js';

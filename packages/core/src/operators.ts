@@ -3,6 +3,11 @@ export { filter, flatMap, map, rx, tap } from './graph/operators/stateless.js';
 export type { NotAsync } from './graph/operators/stateless.js';
 export { coProcess, keyBy, keyedProcess, scan } from './graph/operators/keyed.js';
 export type { CoProcessSpec, KeyedProcessSpec, NameTheOutput, ScanOptions } from './graph/operators/keyed.js';
+export { withTimestamps } from './graph/operators/event-time.js';
+export type { TimestampsOptions } from './graph/operators/event-time.js';
+export type { Duration } from './time/duration.js';
+export { subtaskProcess } from './graph/operators/subtask.js';
+export type { SubtaskProcessSpec } from './graph/operators/subtask.js';
 export { broadcast, rebalance, union } from './graph/operators/exchange.js';
 export { transform } from './graph/describe.js';
 export type {
@@ -15,9 +20,21 @@ export type {
   Stream,
   StreamOperator,
 } from './graph/stream.js';
-export { listState, mapState, valueState } from './state/descriptors.js';
-export type { Handles, StateDescriptor, StateOptions, States } from './state/descriptors.js';
-export type { Emit, KeyContext, OpenClose, RuntimeContext, Sync } from './operator/keyed-handler.js';
+export { aggregatingState, listState, mapState, reducingState, valueState } from './state/descriptors.js';
+export type { Aggregation, Handles, MadeOfValue, StateDescriptor, StateOptions, States } from './state/descriptors.js';
+export { broadcastState, operatorListState, unionListState } from './state/operator-state-descriptors.js';
+export type {
+  BroadcastState,
+  OpenOperatorState,
+  OperatorHandles,
+  OperatorListState,
+  OperatorStateDescriptor,
+  OperatorStates,
+} from './state/operator-state-descriptors.js';
+export type { SubtaskContext } from './operator/subtask-process.js';
+export type { Emit, KeyContext, Sync, TimerContext } from './operator/key-context.js';
+export type { OpenClose, RuntimeContext } from './operator/keyed-handler.js';
+export type { TimeDomain, Timers } from './time/timers.js';
 export { BatchBuffer } from './operator/batch-buffer.js';
 export type { Flow } from './operator/flow.js';
 export { perBatch, perRecord } from './operator/per-batch.js';
@@ -32,5 +49,5 @@ export type {
   OperatorSpec,
   RestoredState,
 } from './operator/operator.js';
-export type { ListState, MapState, ValueState } from './contracts/state-backend.js';
+export type { AggregatingState, ListState, MapState, ReducingState, ValueState } from './contracts/state-backend.js';
 export type { Key } from './element/key.js';

@@ -16,6 +16,8 @@ export { crash } from './crash-script/crash.js';
 export type { Crash } from './crash-script/crash.js';
 export { runOperator } from './crash-script/run-operator.js';
 export type { RunOperatorOptions } from './crash-script/run-operator.js';
+export { elapse, watermark } from './crash-script/time-marks.js';
+export type { TimeMark } from './crash-script/time-marks.js';
 export { assertExactlyOnce } from './exactly-once.js';
 export { faultyStorage } from './faulty-storage/faulty-storage.js';
 export type { FaultyStorage } from './faulty-storage/faulty-storage.js';

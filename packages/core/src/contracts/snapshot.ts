@@ -30,11 +30,14 @@ export interface FileBlob {
   readonly checksum: number;
 }
 
+/** How a state backend keeps a state. */
 export type StateKind = 'value' | 'list' | 'map';
+/** What a checkpoint says a state is: `reducing` and `aggregating` state is value state whose value is nobody's but the state's own. */
+export type RecordedKind = StateKind | 'reducing' | 'aggregating';
 /** One named keyed state of an operator, as stored. */
 export interface StateMeta {
   readonly name: string;
-  readonly kind: StateKind;
+  readonly kind: RecordedKind;
   readonly serializer: SerializerRef;
 }
 /** Keyed state of one subtask: sections per key group, see snapshot/keyed-sections.ts. */

@@ -4,7 +4,7 @@ import type { Awaitable } from './awaitable.js';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
 import type { Serializer } from './serializer.js';
-import type { KeyGroupRange, StateKind, StateMeta } from './snapshot.js';
+import type { KeyGroupRange, RecordedKind, StateKind, StateMeta } from './snapshot.js';
 
 /** Working state of keyed operators. All access is synchronous. */
 export interface StateBackend {
@@ -33,6 +33,8 @@ export interface StateDeclaration {
   readonly serializer: Serializer;
   /** Value state only: what `value()` gives while nothing is stored. Called anew each time. */
   readonly initial?: (() => unknown) | undefined;
+  /** What checkpoints say of the state where that is more than how it is kept; the engine's business, backends know `kind` alone. */
+  readonly recordedAs?: RecordedKind | undefined;
 }
 
 export interface ValueState<T, Absent = undefined> {
@@ -50,6 +52,20 @@ export interface MapState<K extends Key, V> {
   set(key: K, value: V): void;
   delete(key: K): void;
   entries(): Iterable<readonly [K, V]>;
+  clear(): void;
+}
+/** Keeps what `reduce` makes of all values added for a key (Flink: ReducingState). */
+export interface ReducingState<T> {
+  /** Undefined before the first value. */
+  value(): T | undefined;
+  add(value: T): void;
+  clear(): void;
+}
+/** Keeps an accumulator of the values added for a key, and gives the result of it (Flink: AggregatingState). */
+export interface AggregatingState<In, Out> {
+  /** Undefined before the first value. */
+  value(): Out | undefined;
+  add(value: In): void;
   clear(): void;
 }
 export type StateHandle = ValueState<unknown, unknown> | ListState<unknown> | MapState<Key, unknown>;
@@ -80,7 +96,7 @@ export interface KeyedStateStore {
   restore(section: KeyedSection): void;
   /** True while captures hold so many preserved bytes that no more records should come until writing has caught up. */
   isPressed(): boolean;
-  /** Every entry, for tests and tools: order and identity unspecified. */
+  /** Every entry, for what is built anew from state when it was restored, for tests and tools: order and identity unspecified. */
   entries(name: string): Iterable<StateEntry>;
   completed(checkpointId: CheckpointId): void;
   aborted(checkpointId: CheckpointId): void;
@@ -120,4 +136,12 @@ export interface KeyedSection {
   readonly state: StateMeta;
   readonly count: number;
   readonly rows: Uint8Array;
+}
+/** The keyed state of one key group, as stored. */
+export interface KeyedGroup {
+  readonly keyGroup: KeyGroup;
+  /** Of the operator at the capture; undefined if there was none yet. */
+  readonly watermark: number | undefined;
+  /** In the order they were written; rows are views into the bytes. */
+  readonly sections: readonly KeyedSection[];
 }

@@ -12,6 +12,8 @@ export interface Watermark {
   readonly kind: 'watermark';
   readonly time: number;
 }
+/** The last one: whatever event time still waits for has come. A source that has ended sends it, unless it was only suspended. */
+export const FINAL_WATERMARK: Watermark = { kind: 'watermark', time: Number.POSITIVE_INFINITY };
 /** An idle channel does not hold back the watermark of its consumer. */
 export interface IdleFlag {
   readonly kind: 'idle';

@@ -70,5 +70,6 @@ export function operatorContext(
     runInMailbox: (action) => {
       requireOwner().subtask.post(action);
     },
+    timer: (delayMs, action) => requireOwner().subtask.after(delayMs, action),
   };
 }

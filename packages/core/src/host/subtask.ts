@@ -24,6 +24,7 @@ import { StageFlow } from '../stage/stage-flow.js';
 import { BarrierTimeouts } from './barrier-timeouts.js';
 import { ChunkSize } from './chunk-size.js';
 import { Completions } from './completions.js';
+import { DueActions } from './due-actions.js';
 import type { InFlightCapture } from './in-flight-capture.js';
 import { InputGate, type InputChannel } from './input-gate.js';
 import { Mailbox } from './mailbox.js';
@@ -75,6 +76,9 @@ export class Subtask implements Runnable {
   #stage: Stage | undefined;
   #source: SourceOperator<unknown> | undefined;
   readonly #mailbox: Mailbox;
+  readonly #due: DueActions;
+  /** Something due has run since records could move last: it is their turn. */
+  #wasDue = false;
   readonly #completions: Completions;
   /** What must settle before the next step: an asynchronous prepare or finish. */
   #step: Promise<void> | undefined;
@@ -95,6 +99,7 @@ export class Subtask implements Runnable {
       options.scheduler.wake(this);
     };
     this.#mailbox = new Mailbox(wake);
+    this.#due = new DueActions(options.clock, wake);
     this.#completions = new Completions(
       (checkpointId) => this.#stage?.completed(checkpointId) ?? Promise.resolve(),
       (error) => {
@@ -161,6 +166,11 @@ export class Subtask implements Runnable {
   /** Runs `action` between two records. */
   post(action: () => void): void {
     this.#mailbox.post(action);
+  }
+
+  /** Runs `action` after `delayMs`, when a record could move, unless the input has ended by then. The function returned cancels it. */
+  after(delayMs: number, action: () => void): () => void {
+    return this.#due.after(delayMs, action);
   }
 
   open(
@@ -245,6 +255,7 @@ export class Subtask implements Runnable {
     this.#closed = true;
     this.#timeouts.close();
     this.#mailbox.close();
+    this.#due.close();
     this.#router.close();
     this.#flow.abandon(this.#options.signal.reason);
     // What is being opened is opened to its end, so that it can be closed.
@@ -315,6 +326,9 @@ export class Subtask implements Runnable {
   /** False: nothing can move now, and whoever changes that wakes the subtask. */
   #advance(): boolean {
     if (!this.#router.hasDemand || this.#options.isPressed()) return this.#gate?.advanceControl() ?? false;
+    // In turn with records, so that neither keeps the other waiting.
+    this.#wasDue = !this.#wasDue && this.#due.run();
+    if (this.#wasDue) return true;
     const { clock } = this.#options;
     this.#chunk.gave(this.#router.records - this.#sentBefore);
     this.#sentBefore = this.#router.records;
@@ -333,6 +347,8 @@ export class Subtask implements Runnable {
 
   #endInput(how: 'drain' | 'suspend'): void {
     this.#inputEnded = 'done';
+    // As in Flink: what waits for a time that has not come stays in the checkpoint, and is not called early (ProcessingTimeService.quiesce).
+    this.#due.close();
     const finished = how === 'drain' ? this.#stage?.finish() : undefined;
     this.#hold(finished, () => {
       this.#router.broadcast({ kind: 'end-of-data', drain: how === 'drain' });

@@ -4,24 +4,15 @@ import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type { StreamElement } from '../element/element.js';
 import type { Key } from '../element/key.js';
-import { WeirError } from '../errors.js';
 import type { Handles, States } from '../state/descriptors.js';
+import type { Timers } from '../time/timers.js';
 import type { BatchBuffer } from './batch-buffer.js';
+import { refuseLate, refusePromise } from './handler-misuse.js';
+import type { KeyedHandler } from './key-context.js';
 import type { KeyedState } from './keyed-state.js';
+import type { KeyedTimers } from './keyed-timers.js';
 import type { OperatorContext } from './operator.js';
 import { inLoops, type RecordLoop } from './per-batch.js';
-
-export type Emit<in O> = (value: O) => void;
-/** Handlers are synchronous; plain `void` would accept an async function. */
-export type Sync = void | undefined;
-/** What a handler works with. The same object for every record: neither it nor what its states give may be kept after the handler returns. */
-export interface KeyContext<out K, out S extends States> {
-  readonly key: K;
-  readonly state: Handles<S>;
-  /** Event time of the record, epoch ms. */
-  readonly timestamp: number | undefined;
-}
-export type KeyedHandler<in T, K, S extends States, O> = (record: T, context: KeyContext<K, S>, emit: Emit<O>) => Sync;
 
 /** Where a handler runs: for `open` and `close`. */
 export interface RuntimeContext {
@@ -39,43 +30,61 @@ export interface OpenClose {
   readonly close?: (() => Awaitable<void>) | undefined;
 }
 
-/**
- * Runs a handler for each record, with the state of the record's key and without an allocation of ours. `self` is the `this` of
- * the handler: what `bind` makes is dearer to call.
- */
+/** What the handlers of one operator have in common. */
+export interface KeyedHandlers<O> {
+  readonly context: OperatorContext;
+  readonly keyed: KeyedState;
+  /** The `this` of the handlers: what `bind` makes is dearer to call. */
+  readonly self: unknown;
+  readonly timers: KeyedTimers<O>;
+}
+
+/** Runs a handler for each record, with the state of the record's key and without an allocation of ours. The first input brings event time too. */
 export function perKeyedRecord<T, K extends Key, S extends States, O>(
-  context: OperatorContext,
-  keyed: KeyedState,
+  handlers: KeyedHandlers<O>,
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
-  self?: unknown,
+  input: 'first' | 'second' = 'first',
 ): OperatorFunction<StreamElement<T>, StreamElement<O>> {
-  return inLoops(context, (output) => keyedLoop(context, keyed, keyOf, handler, self, output));
+  const { context, timers } = handlers;
+  return inLoops(
+    context,
+    (output) => {
+      if (input === 'first') timers.attach(output);
+      return keyedLoop(handlers, keyOf, handler, output);
+    },
+    input === 'first' ? timers : undefined,
+  );
 }
 
 function keyedLoop<T, K extends Key, S extends States, O>(
-  context: Pick<OperatorContext, 'uid' | 'job' | 'runInMailbox'>,
-  keyed: KeyedState,
+  { context, keyed, self, timers }: KeyedHandlers<O>,
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
-  self: unknown,
   output: BatchBuffer<O>,
 ): RecordLoop<T> {
-  let current: { key: K; timestamp: number | undefined; readonly state: Handles<S> } | undefined;
+  let current:
+    { key: K; timestamp: number | undefined; readonly state: Handles<S>; readonly timers: Timers } | undefined;
   let eventTime: number | undefined;
   let isInHandler = false;
   const emit = (value: O): void => {
-    if (!isInHandler) refuseLate(context);
+    if (!isInHandler) refuseLate(context, 'emit');
     else if (eventTime === undefined) output.push(value);
     else output.pushAt(value, eventTime);
   };
+  const keyNow = (): K | undefined => (isInHandler ? current?.key : undefined);
   return (batch, from, to) => {
     const keys = keyed.keysOf(batch, keyOf);
     const store = keyed.hasStates ? keyed.store : undefined;
     const { records, timestamps } = batch;
     const { sent } = output;
     // The handles of the backend are exactly those that the descriptors of S declare.
-    current ??= { key: keys[from] as K, timestamp: undefined, state: keyed.handles as unknown as Handles<S> };
+    current ??= {
+      key: keys[from] as K,
+      timestamp: undefined,
+      state: keyed.handles as unknown as Handles<S>,
+      timers: timers.of(keyNow),
+    };
     current.timestamp = eventTime = undefined;
     isInHandler = true;
     try {
@@ -93,27 +102,4 @@ function keyedLoop<T, K extends Key, S extends States, O>(
     }
     return to;
   };
-}
-
-/** What is emitted from a timer or a promise belongs to no record, so no checkpoint could tell whether it was counted. */
-function refuseLate({ uid, job, runInMailbox }: Pick<OperatorContext, 'uid' | 'job' | 'runInMailbox'>): void {
-  runInMailbox(() => {
-    throw new WeirError(
-      'PROTOCOL_VIOLATION',
-      `Operator ${uid} of job ${job} called emit after its handler had returned, from a timer or a promise. Emit while the handler runs.`,
-      { recoverable: false },
-    );
-  });
-}
-
-/** What an asynchronous handler does after its first `await` belongs to no record: it would change the state of another key, or be lost. */
-function refusePromise({ uid, job }: Pick<OperatorContext, 'uid' | 'job'>, returned: unknown): void {
-  if (typeof (returned as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return;
-  // The failure below counts; that of the handler has nobody else to hear it.
-  void Promise.resolve(returned).catch(() => undefined);
-  throw new WeirError(
-    'OPERATOR_FAILED',
-    `Operator ${uid} of job ${job}: its handler returned a promise, but handlers are synchronous. Make it a plain function.`,
-    { recoverable: false },
-  );
 }

@@ -1,24 +1,37 @@
-import type { KeyedStateStore, StateDeclaration, StateHandle } from '../contracts/state-backend.js';
+import type { RecordedKind } from '../contracts/snapshot.js';
+import type {
+  KeyedCapture,
+  KeyedSection,
+  KeyedStateStore,
+  StateDeclaration,
+  ValueState,
+} from '../contracts/state-backend.js';
 import { assertKey, isPlainKey } from '../element/assert-key.js';
 import type { RecordBatch } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
+import type { DeclaredState } from '../state/descriptors.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 
 /** The keyed state of one operator over its life: opened, filled from a checkpoint, captured, closed. */
 export class KeyedState {
   readonly #context: OperatorContext;
-  readonly #declarations: readonly StateDeclaration[];
+  readonly #declarations: readonly DeclaredState[];
+  /** Of the states that are more than how they are kept. */
+  readonly #recordedKinds = new Map<string, RecordedKind>();
   #restored: RestoredState | undefined;
   #store: KeyedStateStore | undefined;
   /** The batch that is worked on. With what it was keyed by: it may be the batch of two inputs. */
   #keyed: { readonly batch: unknown; readonly keyOf: unknown; readonly keys: readonly Key[] } | undefined;
-  #handles: Readonly<Record<string, StateHandle>> = {};
+  #handles: Readonly<Record<string, object>> = {};
+  #watermark = Number.NEGATIVE_INFINITY;
 
   constructor(context: OperatorContext, declarations: readonly StateDeclaration[]) {
     this.#context = context;
     this.#declarations = declarations;
+    for (const { name, recordedAs } of declarations)
+      if (recordedAs !== undefined) this.#recordedKinds.set(name, recordedAs);
   }
 
   /** False: no states are declared, so there is no store and no backend is needed. */
@@ -34,8 +47,19 @@ export class KeyedState {
     }
     return this.#store;
   }
-  get handles(): Readonly<Record<string, StateHandle>> {
+  get handles(): Readonly<Record<string, object>> {
     return this.#handles;
+  }
+
+  /** The largest watermark that came, also before a restore; -Infinity before the first. */
+  get watermark(): number {
+    return this.#watermark;
+  }
+  /** To be told of each watermark, before it sets anything off. False: event time is no later than before. */
+  advance(watermark: number): boolean {
+    if (!(watermark > this.#watermark)) return false;
+    this.#watermark = watermark;
+    return true;
   }
 
   /** The keys of a batch, which the store has been told to look ahead for. The same array until it is asked for those of another batch. */
@@ -58,12 +82,28 @@ export class KeyedState {
     if (!this.hasStates) return;
     const store = await this.#context.openKeyedState(this.#declarations);
     this.#store = store;
-    if (this.#restored !== undefined) {
-      for await (const section of this.#restored.keyedSections(this.#declarations, this.#context.keyGroups))
-        store.restore(section);
-      this.#restored = undefined;
+    await this.#restore(store);
+    this.#handles = Object.fromEntries(
+      this.#declarations.map(({ name, madeOfValue }) => {
+        const handle = store.handle(name);
+        // Whoever makes a state of another declares the other as value state.
+        return [name, madeOfValue === undefined ? handle : madeOfValue.handle(handle as ValueState<unknown>)];
+      }),
+    );
+  }
+
+  /** The watermark is the smallest of the groups': nothing that any of them had yet to see counts as late. */
+  async #restore(store: KeyedStateStore): Promise<void> {
+    if (this.#restored === undefined) return;
+    const kinds = new Map(this.#declarations.map(({ name, kind }) => [name, kind]));
+    let watermark = Number.POSITIVE_INFINITY;
+    for await (const group of this.#restored.keyedGroups(this.#declarations, this.#context.keyGroups)) {
+      watermark = Math.min(watermark, group.watermark ?? Number.NEGATIVE_INFINITY);
+      for (const section of group.sections) store.restore(sectionOf(section, kinds));
     }
-    this.#handles = Object.fromEntries(this.#declarations.map(({ name }) => [name, store.handle(name)]));
+    this.#restored = undefined;
+    // The final one said that nothing would follow, but whoever restores may have more. It comes again by itself if not.
+    if (watermark < Number.POSITIVE_INFINITY) this.#watermark = watermark;
   }
 
   async close(): Promise<void> {
@@ -72,13 +112,22 @@ export class KeyedState {
     await store?.close();
   }
 
+  get #capturedWatermark(): number | undefined {
+    return this.#watermark === Number.NEGATIVE_INFINITY ? undefined : this.#watermark;
+  }
+
+  #capture(checkpointId: CheckpointId): KeyedCapture {
+    const capture = this.store.capture({ checkpointId });
+    return this.#recordedKinds.size === 0 ? capture : recordingKinds(capture, this.#recordedKinds);
+  }
+
   /** The part of an operator's life that is the state's alone. */
   readonly life: Pick<Operator, 'restore' | 'capture' | 'completed' | 'aborted'> = {
     restore: (state: RestoredState): void => {
       this.#restored = state;
     },
     capture: (checkpointId: CheckpointId): OperatorCapture | undefined =>
-      this.hasStates ? { keyed: this.store.capture({ checkpointId }) } : undefined,
+      this.hasStates ? { keyed: this.#capture(checkpointId), watermark: this.#capturedWatermark } : undefined,
     completed: (checkpointId: CheckpointId): void => {
       this.#store?.completed(checkpointId);
     },
@@ -86,4 +135,20 @@ export class KeyedState {
       this.#store?.aborted(checkpointId);
     },
   };
+}
+
+/** The same capture, whose sections say what kind of state the operator declared. */
+function recordingKinds(capture: KeyedCapture, kinds: ReadonlyMap<string, RecordedKind>): KeyedCapture {
+  return {
+    write: (out, slice) => capture.write({ section: (section) => out.section(sectionOf(section, kinds)) }, slice),
+    release: () => {
+      capture.release();
+    },
+  };
+}
+
+function sectionOf(section: KeyedSection, kinds: ReadonlyMap<string, RecordedKind>): KeyedSection {
+  const { state } = section;
+  const kind = kinds.get(state.name) ?? state.kind;
+  return kind === state.kind ? section : { ...section, state: { ...state, kind } };
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type { Committable, KeyGroupRange, OperatorStateMode } from '../contracts/snapshot.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { KeyedCapture, KeyedSection, KeyedStateStore, StateDeclaration } from '../contracts/state-backend.js';
+import type { KeyedCapture, KeyedGroup, KeyedStateStore, StateDeclaration } from '../contracts/state-backend.js';
 import type { StreamElement } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
 import type { Flow } from './flow.js';
@@ -42,6 +42,8 @@ export type OperatorEnd = 'finished' | 'cancelled' | 'failed';
 /** What an operator holds of one checkpoint until it is written. Encoded or immutable: user code runs on meanwhile. */
 export interface OperatorCapture {
   readonly keyed?: KeyedCapture | undefined;
+  /** Event time up to which the operator had seen everything; kept with each key group of `keyed`. Undefined before the first watermark. */
+  readonly watermark?: number | undefined;
   readonly operatorState?: readonly CapturedOperatorState[] | undefined;
   readonly committables?: CapturedCommittables | undefined;
 }
@@ -60,8 +62,10 @@ export interface CapturedCommittables {
 /** What an operator finds in the checkpoint it restores, of every old subtask that this one continues. Damage is CHECKPOINT_UNREADABLE. */
 export interface RestoredState {
   readonly checkpointId: CheckpointId;
-  /** Sections of the given states within the range, verified. SERIALIZER_MISMATCH where a serializer cannot read what is stored. */
-  keyedSections(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncIterable<KeyedSection>;
+  /** Key groups within the range that have state, with that of the given states, verified. SERIALIZER_MISMATCH where a serializer cannot read it. */
+  keyedGroups(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncIterable<KeyedGroup>;
+  /** Every name of operator state that is stored, and how it is dealt out. */
+  readonly operatorStates: ReadonlyMap<string, OperatorStateMode>;
   operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]>;
   committables(serializer: Serializer): Promise<readonly Committable[]>;
 }
@@ -87,6 +91,11 @@ export interface OperatorContext {
   openKeyedState(states: readonly StateDeclaration[]): Promise<KeyedStateStore>;
   /** Runs `action` between two records of this subtask, also while it waits for a `prepare` or `finish`. */
   runInMailbox(action: () => void): void;
+  /**
+   * Runs `action` once, after at least `delayMs`, in place of a record: only when one could move, so it may emit. Never before the subtask runs,
+   * between `prepare` and `capture`, or once its input has ended. The function returned cancels it (Flink: ProcessingTimeService).
+   */
+  timer(delayMs: number, action: () => void): () => void;
 }
 
 /** How the graph makes the operator of a node. */

@@ -1,5 +1,5 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
-import type { RecordBatch, StreamElement } from '../element/element.js';
+import type { RecordBatch, StreamElement, Watermark } from '../element/element.js';
 import { BatchBuffer } from './batch-buffer.js';
 import { OneAtATime } from './one-at-a-time.js';
 import type { OperatorContext } from './operator.js';
@@ -61,10 +61,19 @@ export function perRecord<A, B>(
   });
 }
 
+/** What the passing of event time sets off in an operator, before the watermark goes on. */
+export interface EventTimeWork {
+  /** A watermark has come. True: it sets something off. */
+  advance(watermark: number): boolean;
+  /** Does some of what was set off; true while there is more of it. */
+  step(): boolean;
+}
+
 /** As {@link perRecord}, for operators that bring the loop over the records themselves: it is short, for each call of it. */
 export function inLoops<A, B>(
   context: OperatorContext,
   start: (output: BatchBuffer<B>) => RecordLoop<A>,
+  eventTime?: EventTimeWork,
 ): OperatorFunction<StreamElement<A>, StreamElement<B>> {
   return (source) =>
     new Observable((target) => {
@@ -91,10 +100,31 @@ export function inLoops<A, B>(
           target.error(operatorFailure(context, error));
         }
       };
+      const pass = (watermark: Watermark, mayMove: boolean): void => {
+        try {
+          // Resumed, there is demand: one step is done before the flow is looked at again.
+          for (let more = true; more;) {
+            if (!mayMove) {
+              work.suspend(() => {
+                pass(watermark, true);
+              });
+              return;
+            }
+            more = (eventTime as EventTimeWork).step();
+            mayMove = flow.isOpen();
+          }
+          output.flush();
+          target.next(watermark);
+        } catch (error) {
+          target.error(operatorFailure(context, error));
+        }
+      };
       return source.subscribe({
         next(element) {
           work.take(() => {
             if (element.kind === 'batch') run(element, 0);
+            else if (element.kind === 'watermark' && eventTime?.advance(element.time) === true)
+              pass(element, flow.isOpen());
             else target.next(element);
           });
         },

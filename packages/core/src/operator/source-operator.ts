@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import type { Serializer } from '../contracts/serializer.js';
 import type { ReaderContext, Source, SourceContext, SourceSplit } from '../contracts/source.js';
-import { BATCH_SIZE, type StreamElement } from '../element/element.js';
+import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
@@ -98,6 +98,11 @@ export class SourceOperator<T> implements Operator<never, T> {
       if (!reading.isWaiting && this.#moves(reading, max)) return 'moved';
     }
     return 'waiting';
+  }
+
+  /** Nothing will ever follow: event time runs to its end. */
+  finish(): void {
+    this.#output.next(FINAL_WATERMARK);
   }
 
   capture(checkpointId: CheckpointId): OperatorCapture {

@@ -8,6 +8,7 @@ import { encodeOperatorState, type EncodedOperatorState } from './operator-state
 export interface EncodedCapture {
   readonly uid: OperatorUid;
   readonly keyed: KeyedCapture | undefined;
+  readonly watermark: number | undefined;
   readonly operator: readonly EncodedOperatorState[];
   readonly committables: EncodedCommittables | undefined;
 }
@@ -15,11 +16,12 @@ export interface EncodedCapture {
 /** Encodes what is not yet: positions, operator state and committables are small. Keyed state is captured by its backend. */
 export function encodeCapture(
   uid: OperatorUid,
-  { keyed, operatorState, committables }: OperatorCapture,
+  { keyed, watermark, operatorState, committables }: OperatorCapture,
 ): EncodedCapture {
   return {
     uid,
     keyed,
+    watermark,
     operator: (operatorState ?? []).filter(({ values }) => values.length > 0).map(encodeOperatorState),
     committables:
       committables === undefined || committables.values.length === 0 ? undefined : encodeCommittables(committables),

@@ -6,13 +6,13 @@ import type {
   KeyedStateHandle,
   OperatorStateHandle,
   OperatorStateMode,
-  StateKind,
+  RecordedKind,
 } from '../contracts/snapshot.js';
 import type { ByteReader, ByteWriter } from '../element/bytes.js';
 
 // Bytes of state handles inside `_metadata`, format version 1. A number that stands for a word never changes its meaning.
 
-const STATE_KINDS: readonly StateKind[] = ['value', 'list', 'map'];
+const STATE_KINDS: readonly RecordedKind[] = ['value', 'list', 'map', 'reducing', 'aggregating'];
 const MODES: readonly OperatorStateMode[] = ['list', 'union', 'broadcast'];
 const CHANNEL_KINDS: readonly ChannelStateHandle['kind'][] = ['input', 'output', 'loop'];
 const BOOLEANS: readonly boolean[] = [false, true];

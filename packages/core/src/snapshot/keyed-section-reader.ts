@@ -1,18 +1,9 @@
 import type { KeyGroupRange, KeyedStateHandle } from '../contracts/snapshot.js';
-import type { KeyedSection } from '../contracts/state-backend.js';
+import type { KeyedGroup, KeyedSection } from '../contracts/state-backend.js';
 import { ByteReader } from '../element/bytes.js';
 import type { KeyGroup } from '../element/ids.js';
 import { readPart } from './keyed-sections.js';
 import { readingOf } from './unreadable.js';
-
-/** The keyed state of one key group. */
-export interface KeyedGroup {
-  readonly keyGroup: KeyGroup;
-  /** At the capture; undefined if there was none yet. */
-  readonly watermark: number | undefined;
-  /** In the order they were written; rows are views into the bytes. */
-  readonly sections: readonly KeyedSection[];
-}
 
 /**
  * The groups of `wanted` that have state, ascending, each verified as it is reached. `bytes` is what `handle.blob` stands for; `what` names them

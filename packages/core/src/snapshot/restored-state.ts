@@ -1,6 +1,6 @@
 import type { Serializer } from '../contracts/serializer.js';
 import type { BlobHandle, Committable, KeyGroupRange, OperatorSnapshot, StateMeta } from '../contracts/snapshot.js';
-import type { KeyedSection, StateDeclaration } from '../contracts/state-backend.js';
+import type { KeyedGroup, StateDeclaration } from '../contracts/state-backend.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import type { RestoredState } from '../operator/operator.js';
@@ -19,13 +19,14 @@ export function restoredState(
   const where = `operator '${uid}' in chk-${String(checkpointId)}`;
   return {
     checkpointId,
-    async *keyedSections(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncGenerator<KeyedSection> {
+    async *keyedGroups(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncGenerator<KeyedGroup> {
       for (const handle of parts.flatMap(({ keyed }) => keyed)) {
         for (const state of handle.states) requireReadable(state, states, where);
         const bytes = await read(handle.blob);
-        for (const { sections } of readKeyedGroups(handle, bytes, range, `keyed state of ${where}`)) yield* sections;
+        yield* readKeyedGroups(handle, bytes, range, `keyed state of ${where}`);
       }
     },
+    operatorStates: new Map(parts.flatMap(({ operator }) => operator).map(({ name, mode }) => [name, mode])),
     async operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]> {
       const handles = parts.flatMap(({ operator }) => operator).filter((handle) => handle.name === name);
       const values = handles.map(async (handle) =>
@@ -49,14 +50,17 @@ function requireReadable(stored: StateMeta, declared: readonly StateDeclaration[
   if (declaration === undefined) {
     throw new WeirError(
       'CHECKPOINT_INCOMPATIBLE',
-      `The checkpoint holds state '${stored.name}' of ${where}, which the operator does not declare any more. Declare it again to restore it.`,
+      stored.name.startsWith('~')
+        ? `The checkpoint holds timers of ${where}, which has no onTimer any more. Give it one again to restore them.`
+        : `The checkpoint holds state '${stored.name}' of ${where}, which the operator does not declare any more. Declare it again to restore it.`,
       { recoverable: false },
     );
   }
-  if (declaration.kind !== stored.kind) {
+  const kind = declaration.recordedAs ?? declaration.kind;
+  if (kind !== stored.kind) {
     throw new WeirError(
       'CHECKPOINT_INCOMPATIBLE',
-      `State '${stored.name}' of ${where} was stored as ${stored.kind} state and is declared as ${declaration.kind} state. Give the new one another name.`,
+      `State '${stored.name}' of ${where} was stored as ${stored.kind} state and is declared as ${kind} state. Give the new one another name.`,
       { recoverable: false },
     );
   }

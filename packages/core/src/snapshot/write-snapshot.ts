@@ -36,7 +36,7 @@ export async function writeSnapshot(
   const operators: OperatorSnapshot[] = [];
   try {
     for (const part of options.parts) {
-      const keyed = part.keyed === undefined ? undefined : await writeKeyed(part.keyed, options);
+      const keyed = part.keyed === undefined ? undefined : await writeKeyed(part.keyed, part.watermark, options);
       if (part.keyed !== undefined) {
         unreleased.delete(part.keyed);
         part.keyed.release();
@@ -65,11 +65,12 @@ function addChannel(operators: OperatorSnapshot[], channel: ChannelStateHandle):
 
 async function writeKeyed(
   capture: KeyedCapture,
+  watermark: number | undefined,
   { keyGroups, location, slice }: WriteSnapshotOptions,
 ): Promise<KeyedStateHandle | undefined> {
   const writer = new KeyedSectionWriter({
     range: keyGroups,
-    watermark: undefined,
+    watermark,
     createBlob: () => location.createBlob(),
   });
   try {

@@ -1,6 +1,13 @@
 import type { Serializer } from '../contracts/serializer.js';
-import type { StateKind } from '../contracts/snapshot.js';
-import type { ListState, MapState, StateDeclaration, ValueState } from '../contracts/state-backend.js';
+import type { RecordedKind, StateKind } from '../contracts/snapshot.js';
+import type {
+  AggregatingState,
+  ListState,
+  MapState,
+  ReducingState,
+  StateDeclaration,
+  ValueState,
+} from '../contracts/state-backend.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from './default-serializer.js';
@@ -11,7 +18,13 @@ export interface StateDescriptor<out H> {
   readonly kind: StateKind;
   readonly serializer: Serializer;
   readonly initial?: (() => unknown) | undefined;
+  /** For state that is made of value state: how, and what checkpoints call it. */
+  readonly madeOfValue?: MadeOfValue | undefined;
   readonly '~handle': H;
+}
+export interface MadeOfValue {
+  readonly recordedAs: RecordedKind;
+  readonly handle: (stored: ValueState<unknown>) => object;
 }
 export interface StateOptions<T = unknown> {
   /** How values become bytes in a checkpoint; absent: the default serializer (msgpack). */
@@ -23,12 +36,14 @@ export type Handles<S extends States> = { readonly [N in keyof S]: S[N] extends 
 function descriptor<H, T>(
   kind: StateKind,
   options: StateOptions<T> & { readonly initial?: () => T },
+  madeOfValue?: MadeOfValue,
 ): StateDescriptor<H> {
   // '~handle' exists for the compiler only; a serializer of T is handed T alone, by the typed handle.
   return {
     kind,
     serializer: options.serializer ?? defaultSerializer,
     initial: options.initial,
+    madeOfValue,
   } as StateDescriptor<H>;
 }
 
@@ -51,15 +66,83 @@ export function mapState<K extends Key, V>(options: StateOptions<V> = {}): State
   return descriptor('map', options);
 }
 
-/** What a state backend gets to know; errors of serializers will name operator and state. */
-export function declarations(operator: string, states: States): StateDeclaration[] {
-  return Object.entries(states).map(([name, { kind, serializer, initial }]) => {
-    if (name === '' || name.startsWith('~')) {
-      throw new WeirError(
-        'CONFIG_INVALID',
-        `Operator ${operator}: "${name}" cannot be the name of a state (empty, or begins with ~).`,
-      );
-    }
-    return { name, kind, initial, serializer: withPlace(serializer, operator, name) };
+/** One value per key, made of all that were added: each is folded in at once, so it costs what one value costs. */
+export function reducingState<T>(
+  options: StateOptions<T> & { readonly reduce: (accumulated: T, value: T) => T },
+): StateDescriptor<ReducingState<T>> {
+  return descriptor('value', options, {
+    recordedAs: 'reducing',
+    // A descriptor's handle only ever meets values of its own state.
+    handle: (stored) => reducingOver(stored as ValueState<T>, options.reduce),
   });
+}
+
+export interface Aggregation<In, Accumulator, Out> {
+  /** Called for each new key. */
+  readonly create: () => Accumulator;
+  /** The accumulator with the value in it: a new one, or the same changed in place. */
+  readonly add: (accumulator: Accumulator, value: In) => Accumulator;
+  readonly result: (accumulator: Accumulator) => Out;
+}
+/** One accumulator per key, whose type is neither that of what is added nor that of what is asked for: an average, say. */
+export function aggregatingState<In, Accumulator, Out>(
+  options: StateOptions<Accumulator> & Aggregation<In, Accumulator, Out>,
+): StateDescriptor<AggregatingState<In, Out>> {
+  return descriptor('value', options, {
+    recordedAs: 'aggregating',
+    handle: (stored) => aggregatingOver(stored as ValueState<Accumulator>, options),
+  });
+}
+
+function reducingOver<T>(stored: ValueState<T>, reduce: (accumulated: T, value: T) => T): ReducingState<T> {
+  return {
+    value: () => stored.value(),
+    add(value) {
+      const accumulated = stored.value();
+      stored.update(accumulated === undefined ? value : reduce(accumulated, value));
+    },
+    clear() {
+      stored.clear();
+    },
+  };
+}
+
+function aggregatingOver<In, Accumulator, Out>(
+  stored: ValueState<Accumulator>,
+  { create, add, result }: Aggregation<In, Accumulator, Out>,
+): AggregatingState<In, Out> {
+  return {
+    value() {
+      const accumulator = stored.value();
+      return accumulator === undefined ? undefined : result(accumulator);
+    },
+    add(value) {
+      stored.update(add(stored.value() ?? create(), value));
+    },
+    clear() {
+      stored.clear();
+    },
+  };
+}
+
+/** A state as it is declared to the backend, and what is made of it. */
+export interface DeclaredState extends StateDeclaration {
+  readonly madeOfValue?: MadeOfValue | undefined;
+}
+
+/** What a state backend gets to know; errors of serializers will name operator and state. */
+export function declarations(operator: string, states: States): DeclaredState[] {
+  return Object.entries(states).map(([name, { kind, serializer, initial, madeOfValue }]) => {
+    requireStateName(operator, name);
+    const placed = withPlace(serializer, operator, name);
+    return { name, kind, initial, serializer: placed, recordedAs: madeOfValue?.recordedAs, madeOfValue };
+  });
+}
+
+export function requireStateName(operator: string, name: string): void {
+  if (name !== '' && !name.startsWith('~')) return;
+  throw new WeirError(
+    'CONFIG_INVALID',
+    `Operator ${operator}: "${name}" cannot be the name of a state (empty, or begins with ~).`,
+  );
 }

@@ -7,7 +7,7 @@ import type { Key } from '../element/key.js';
 import { readerOf } from './stored-by.js';
 
 // The rows of keyed state, the same for every state backend. Each tells its own length, so a section is rows one after the other:
-//   value  key, value
+//   value  key, value; reducing and aggregating state too
 //   list   key, count, that many values; the rows of one key add up in their order
 //   map    key, map key, value
 // Keys are their bytes after a length, values what the state's serializer writes, counts varints.
@@ -55,6 +55,8 @@ export function readRows(section: KeyedSection, serializer: Serializer, visit: R
   const stored = readerOf(serializer, state.serializer, `state '${state.name}'`);
   switch (state.kind) {
     case 'value':
+    case 'reducing':
+    case 'aggregating':
       for (let i = 0; i < count; i++) visit.value(decodeKeyBlock(from), stored.decode(from));
       break;
     case 'list':

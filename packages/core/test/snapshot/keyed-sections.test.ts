@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KeyedStateHandle, StateMeta } from '../../src/contracts/snapshot.js';
-import type { KeyedSection } from '../../src/contracts/state-backend.js';
+import type { KeyedGroup, KeyedSection } from '../../src/contracts/state-backend.js';
 import { isWeirError } from '../../src/errors.js';
 import { KeyedSectionWriter } from '../../src/snapshot/keyed-section-writer.js';
 import { readKeyedGroups } from '../../src/snapshot/keyed-section-reader.js';
-import type { KeyedGroup } from '../../src/snapshot/keyed-section-reader.js';
 import { defaultSerializer } from '../../src/state/default-serializer.js';
 import { expectAllDamageIsNoticed } from './damage.js';
 import { MemoryBlob } from './memory-blob.js';

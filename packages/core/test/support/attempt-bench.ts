@@ -1,4 +1,4 @@
-import { seededRandom } from '@weir/testkit';
+import { createReferenceStateBackend, seededRandom } from '@weir/testkit';
 import type { AlignmentMode } from '../../src/barrier/modes.js';
 import type { Acknowledgement, Decline, RestorePlan, SubtaskReport } from '../../src/contracts/coordinator.js';
 import { SILENT } from '../../src/contracts/logger.js';
@@ -14,7 +14,6 @@ import type { OperatorOptions, Stream } from '../../src/graph/stream.js';
 import { Attempt, type AttemptOptions } from '../../src/host/attempt.js';
 import { memoryLocation, type OnWrite } from './memory-location.js';
 import type { TickingClock } from './ticking-clock.js';
-import { valueStateBackend } from './value-state-backend.js';
 
 export type From = <T, G extends SourceGrade, Split extends SourceSplit, Position>(
   source: Source<T, G, Split, Position>,
@@ -100,7 +99,7 @@ export class AttemptBench {
       lineage: 'lineage',
       checkpointing: true,
       mode: 'aligned',
-      stateBackend: () => valueStateBackend,
+      stateBackend: createReferenceStateBackend,
       random: seededRandom(1),
       logger: SILENT,
       metrics: NO_METRICS,

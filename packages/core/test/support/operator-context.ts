@@ -6,6 +6,7 @@ import type { OperatorContext } from '../../src/operator/operator.js';
 
 /** What an operator is given when nothing around it matters: subtask 0 of 1, a flow that nobody holds back, a mailbox that is read at once. */
 export function operatorContext(changes: Partial<OperatorContext> = {}): OperatorContext {
+  const clock = new VirtualClock();
   return {
     job: 'test',
     uid: 'operator',
@@ -15,7 +16,7 @@ export function operatorContext(changes: Partial<OperatorContext> = {}): Operato
     maxParallelism: 128,
     keyGroups: { first: 0, last: 127 },
     attempt: 1,
-    clock: new VirtualClock(),
+    clock,
     random: seededRandom(1),
     logger: SILENT,
     metrics: NO_METRICS,
@@ -25,6 +26,7 @@ export function operatorContext(changes: Partial<OperatorContext> = {}): Operato
     runInMailbox: (action) => {
       action();
     },
+    timer: (delayMs, action) => (changes.clock ?? clock).timer(delayMs, action),
     ...changes,
   };
 }

@@ -10,12 +10,16 @@ import {
   keyBy,
   keyedProcess,
   map,
+  mapState,
   rebalance,
   rx,
   scan,
   union,
   valueState,
+  withTimestamps,
   type Emit,
+  type KeyContext,
+  type TimerContext,
 } from '../../src/operators.js';
 import type { Stream } from '../../src/graph/stream.js';
 import type { From } from './attempt-bench.js';
@@ -23,7 +27,18 @@ import { committingSink, type Outside } from './committing-sink.js';
 import { splitSource, type Poll } from './split-source.js';
 
 /** Jobs whose output is the same multiset in whatever order records meet, so that any two correct runs can be compared. */
-const SHAPES = ['chain', 'keyed', 'union', 'join', 'fan-out', 'diamond', 'expanding', 'broadcast'] as const;
+const SHAPES = [
+  'chain',
+  'keyed',
+  'union',
+  'join',
+  'fan-out',
+  'diamond',
+  'expanding',
+  'broadcast',
+  'windows',
+  'timed-join',
+] as const;
 
 export interface RandomJob {
   readonly shape: (typeof SHAPES)[number];
@@ -158,7 +173,71 @@ export function describeJob(
     case 'broadcast':
       sink(a.pipe(broadcast(), show), 'out-a');
       sink(b.pipe(show, union(a.pipe(show))), 'out-b');
+      return;
+    case 'windows':
+      sink(
+        a.pipe(
+          inTime(sourceParallelism, 0),
+          union(b.pipe(inTime(sourceParallelism, 30))),
+          keyBy(({ n }) => n % 7),
+          keyedProcess({ uid: 'windows', state: WINDOWS, onRecord: toWindow, onTimer: closeWindow }),
+        ),
+        'out',
+      );
+      return;
+    case 'timed-join': {
+      const second = b.pipe(
+        inTime(sourceParallelism, 0),
+        keyBy(({ n }) => n % 5),
+      );
+      sink(
+        a.pipe(
+          inTime(sourceParallelism, 0),
+          keyBy(({ n }) => n % 5),
+          coProcess(second, {
+            uid: 'windows',
+            state: WINDOWS,
+            onFirst: toWindow,
+            onSecond: toWindow,
+            onTimer: closeWindow,
+          }),
+        ),
+        'out',
+      );
+    }
   }
+}
+
+/** Each subtask of the source reads its splits in their order, so none of its records is late to it. */
+function inTime(
+  parallelism: number,
+  maxOutOfOrderness: number,
+): (s: Stream<Input, 'replayable'>) => Stream<Input, 'replayable'> {
+  return withTimestamps({ timestampOf: ({ n }) => n, maxOutOfOrderness, watermarkInterval: 0, parallelism });
+}
+
+const WINDOWS = { counts: mapState<number, number>() };
+type Windows = typeof WINDOWS;
+const WINDOW = 20;
+
+function toWindow(
+  _record: Input,
+  { state: { counts }, timestamp = Number.NaN, timers }: KeyContext<number, Windows>,
+): undefined {
+  const end = timestamp - (timestamp % WINDOW) + WINDOW - 1;
+  counts.set(end, (counts.get(end) ?? 0) + 1);
+  timers.registerEventTime(end);
+}
+
+/** One line for each record, so that records which came twice add lines and change none. */
+function closeWindow(
+  end: number,
+  { key, state: { counts } }: TimerContext<number, Windows>,
+  emit: Emit<string>,
+): undefined {
+  for (let count = counts.get(end) ?? 0; count > 0; count--)
+    emit(`${String(key)} until ${String(end)} #${String(count)}`);
+  counts.delete(end);
 }
 
 /** Numbers the records of each key as they come. */

@@ -5,10 +5,14 @@ import { transactionalMemorySink } from '../job-parts/transactional-memory-sink.
 import { requireCheckpoints, withStateBackend } from './given-plugins.js';
 import { QuietClock } from './quiet-clock.js';
 import type { Script } from './script.js';
+import { scriptTime } from './script-time.js';
 import { scriptedRestart } from './scripted-restart.js';
 import { scriptedSource } from './scripted-source.js';
+import { isTimeMark, type TimeMark } from './time-marks.js';
 
-export interface RunOptions {
+export interface RunOptions<A> {
+  /** Event time of a record. */
+  readonly timestampOf?: ((record: A) => number) | undefined;
   readonly plugins: PluginList;
   readonly parallelism: number;
   /** `slow`: the sink takes one batch at a time and withdraws demand until the next turn. */
@@ -21,9 +25,9 @@ let runs = 0;
 
 /** Runs a real job over a script and returns what was committed, in that order. Rejects with what made the job fail. */
 export async function runScript<A, B>(
-  script: Script<A>,
+  script: Script<A | TimeMark>,
   build: (stream: Stream<A, 'replayable'>) => Stream<B>,
-  { plugins, parallelism, output, look }: RunOptions,
+  { plugins, parallelism, output, look, timestampOf }: RunOptions<A>,
 ): Promise<readonly B[]> {
   if (script.markers.length > 0) requireCheckpoints(plugins, 'A script with crash()');
   const clock = new QuietClock();
@@ -34,8 +38,15 @@ export async function runScript<A, B>(
     quiet: () => clock.quiet(),
     // Nothing is read before the job has started.
     checkpoint: async () => (await starting).triggerCheckpoint(),
+    elapseTo: (elapsed) => clock.elapseTo(elapsed),
+    turnTo: (elapsed) => {
+      clock.turnTo(elapsed);
+    },
   });
-  const stream = build(env.from(source, { uid: 'script' }));
+  const items = env.from(source, { uid: 'script' });
+  const hasTime = timestampOf !== undefined || script.records.some(isTimeMark);
+  // Without marks, all items are records.
+  const stream = build(hasTime ? items.pipe(scriptTime(timestampOf)) : (items as Stream<A, 'replayable'>));
   look?.(stream);
   const sink = transactionalMemorySink<B>();
   stream.to(output === 'slow' ? slow(sink) : sink, { uid: 'output' });

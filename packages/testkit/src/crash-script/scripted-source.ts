@@ -1,6 +1,7 @@
 import { staticSplits, type Source, type SourceReader } from '@weir/core/contracts';
 import { ScriptedCrash } from './crash.js';
 import type { Marker, Script } from './script.js';
+import { elapsedBefore, isTimeMark } from './time-marks.js';
 
 /** What a script does to the job that reads it. */
 export interface ScriptedJob {
@@ -8,17 +9,36 @@ export interface ScriptedJob {
   checkpoint(): Promise<unknown>;
   /** Settles when the job has nothing to do but wait for this source. */
   quiet(): Promise<void>;
+  /** Lets time pass until `elapsed` ms after the beginning of the script, and what falls due be done. */
+  elapseTo(elapsed: number): Promise<void>;
+  /** Back to what it was then. */
+  turnTo(elapsed: number): void;
 }
 
 /**
  * Hands out the records of a script and carries out its markers, each once, however many attempts read it. One split; the position is the number
- * of records handed out. A crash waits until everything before it has been worked on as far as it goes.
+ * of records handed out. A crash waits until everything before it has been worked on as far as it goes, and so does time that elapses.
  */
 export function scriptedSource<A>(
   { records, markers, pace }: Script<A>,
   job: ScriptedJob,
 ): Source<A, 'replayable', { readonly id: string }, number> {
   const rest = [...markers];
+  /** What will be restored. */
+  let checkpointAt = 0;
+  const breaks = records.flatMap((item, at) => (isTimeMark(item) && item['~time'] === 'elapse' ? [at] : []));
+  const carryOut = async ({ kind, at }: Marker): Promise<readonly never[]> => {
+    switch (kind) {
+      case 'checkpoint':
+        await job.checkpoint();
+        checkpointAt = at;
+        return [];
+      case 'crash':
+        await job.quiet();
+        job.turnTo(elapsedBefore(records, checkpointAt));
+        throw new ScriptedCrash(at);
+    }
+  };
   return {
     grade: 'replayable',
     bounded: true,
@@ -30,29 +50,24 @@ export function scriptedSource<A>(
         next += taken.length;
         return taken;
       };
+      const give = (most: number): readonly A[] | Promise<readonly A[]> => {
+        const elapse = breaks.find((at) => at >= next);
+        if (elapse === next) return job.elapseTo(elapsedBefore(records, next + 1)).then(() => take(1));
+        if (pace === 'one-by-one') return job.quiet().then(() => take(1));
+        return take(elapse === undefined ? most : Math.min(most, elapse - next));
+      };
       return {
         poll(max) {
           const [marker] = rest;
           const left = (marker?.at ?? records.length) - next;
-          if (left > 0) return pace === 'all-at-once' ? take(Math.min(max, left)) : job.quiet().then(() => take(1));
+          if (left > 0) return give(Math.min(max, left));
           if (marker === undefined) return 'end';
           rest.shift();
-          return carryOut(marker, job);
+          return carryOut(marker);
         },
         position: () => next,
         close: async () => undefined,
       };
     },
   };
-}
-
-async function carryOut({ kind, at }: Marker, job: ScriptedJob): Promise<readonly never[]> {
-  switch (kind) {
-    case 'checkpoint':
-      await job.checkpoint();
-      return [];
-    case 'crash':
-      await job.quiet();
-      throw new ScriptedCrash(at);
-  }
 }

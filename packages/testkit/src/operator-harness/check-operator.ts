@@ -4,13 +4,16 @@ import { messageOf } from '@weir/core/contracts';
 import type { Stream } from '@weir/core/operators';
 import { requireCheckpoints } from '../crash-script/given-plugins.js';
 import { runScript } from '../crash-script/run-script.js';
+import type { TimeMark } from '../crash-script/time-marks.js';
 import { differenceOf, textOf } from '../exactly-once.js';
 import { scenarios, type Scenario } from './scenarios.js';
 import { watchOperators } from './watched-operator.js';
 
 export interface CheckOperatorOptions<A, B> {
-  /** Frozen, with everything in it. */
-  readonly input: readonly A[];
+  /** Frozen, with everything in it. `watermark()` and `elapse()` between records let time pass, and timers be called, in every run alike. */
+  readonly input: readonly (A | TimeMark)[];
+  /** Event time of a record. */
+  readonly timestampOf?: ((record: A) => number) | undefined;
   /** Default: what the first run gives, all records at once. */
   readonly expected?: readonly B[] | undefined;
   /**
@@ -36,13 +39,13 @@ export interface CheckOperatorOptions<A, B> {
  */
 export async function checkOperator<A, B>(
   build: (stream: Stream<A, 'replayable'>) => Stream<B>,
-  { input, expected, plugins, compare = 'in-order' }: CheckOperatorOptions<A, B>,
+  { input, expected, plugins, compare = 'in-order', timestampOf }: CheckOperatorOptions<A, B>,
 ): Promise<readonly string[]> {
   if (plugins !== undefined) requireCheckpoints(plugins, 'checkOperator');
   const matrix = scenarios(input.length, plugins !== undefined);
   let wanted = expected;
   for (const scenario of matrix) {
-    const actual = await outputOf(scenario, build, input, plugins ?? []);
+    const actual = await outputOf(scenario, build, input, plugins ?? [], timestampOf);
     wanted ??= actual;
     requireSame(actual, wanted, scenario, compare);
   }
@@ -52,14 +55,16 @@ export async function checkOperator<A, B>(
 async function outputOf<A, B>(
   { name, pace, markers, parallelism, output, state }: Scenario,
   build: (stream: Stream<A, 'replayable'>) => Stream<B>,
-  records: readonly A[],
+  records: readonly (A | TimeMark)[],
   plugins: PluginList,
+  timestampOf: ((record: A) => number) | undefined,
 ): Promise<readonly B[]> {
   try {
     return await runScript({ records, markers, pace }, build, {
       plugins,
       parallelism,
       output,
+      timestampOf,
       look: (stream) => {
         watchOperators(stream, { flow: output === 'slow' ? 'closing' : 'as-it-is', state });
       },

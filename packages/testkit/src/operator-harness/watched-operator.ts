@@ -63,6 +63,10 @@ function watchedContext(
         callbacks.run(action);
       });
     },
+    timer: (delayMs, action) =>
+      context.timer(delayMs, () => {
+        callbacks.run(action);
+      }),
   };
 }
 

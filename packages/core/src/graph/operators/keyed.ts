@@ -4,7 +4,8 @@ import { assertKey, isPlainKey } from '../../element/assert-key.js';
 import type { Key } from '../../element/key.js';
 import { WeirError } from '../../errors.js';
 import { coProcessOperator } from '../../operator/co-process.js';
-import type { Emit, KeyContext, OpenClose, Sync } from '../../operator/keyed-handler.js';
+import type { Emit, KeyContext, Sync, TimerContext } from '../../operator/key-context.js';
+import type { OpenClose } from '../../operator/keyed-handler.js';
 import { keyedProcessOperator } from '../../operator/keyed-process.js';
 import { scanOperator } from '../../operator/scan.js';
 import type { States } from '../../state/descriptors.js';
@@ -40,6 +41,8 @@ export interface KeyedProcessSpec<T, K extends Key, O, S extends States> extends
   /** The property name is the state's name in checkpoints. */
   readonly state?: S;
   onRecord(record: T, context: KeyContext<K, S>, emit: Emit<O>): Sync;
+  /** Called once for each timer that `context.timers` registered, unless it is deleted before. */
+  onTimer?(time: number, context: TimerContext<K, S>, emit: Emit<O>): Sync;
 }
 
 /** Runs `onRecord` for each record with the state of its key (Flink: KeyedProcessFunction). The output type is read from `emit: Emit<Out>`. */
@@ -55,14 +58,16 @@ export function keyedProcess<
       [s],
       {
         name: 'keyedProcess',
-        isStateful: Object.keys(spec.state ?? {}).length > 0,
+        isStateful: isStateful(spec),
         create: (context) =>
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
             state: spec.state ?? ({} as S),
             self: spec,
-            // eslint-disable-next-line @typescript-eslint/unbound-method -- called with `self`
+            /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
             onRecord: spec.onRecord,
+            onTimer: spec.onTimer,
+            /* eslint-enable @typescript-eslint/unbound-method */
             open: spec.open?.bind(spec),
             close: spec.close?.bind(spec),
           }),
@@ -76,6 +81,8 @@ export interface CoProcessSpec<T, U, K extends Key, O, S extends States> extends
   readonly state?: S;
   onFirst(record: T, context: KeyContext<K, S>, emit: Emit<O>): Sync;
   onSecond(record: U, context: KeyContext<K, S>, emit: Emit<O>): Sync;
+  /** As in keyedProcess; event time is that of both inputs. */
+  onTimer?(time: number, context: TimerContext<K, S>, emit: Emit<O>): Sync;
 }
 
 /** Two streams keyed alike that share state (Flink: KeyedCoProcessFunction). */
@@ -97,7 +104,7 @@ export function coProcess<
       [s, other],
       {
         name: 'coProcess',
-        isStateful: Object.keys(spec.state ?? {}).length > 0,
+        isStateful: isStateful(spec),
         create: (context) =>
           coProcessOperator<T, U, K, S, O>(context, {
             firstKeyOf,
@@ -107,6 +114,7 @@ export function coProcess<
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
             onFirst: spec.onFirst,
             onSecond: spec.onSecond,
+            onTimer: spec.onTimer,
             /* eslint-enable @typescript-eslint/unbound-method */
             open: spec.open?.bind(spec),
             close: spec.close?.bind(spec),
@@ -143,6 +151,10 @@ export function scan<T, A, K extends Key>(
       options,
     );
   };
+}
+
+function isStateful({ state, onTimer }: { readonly state?: States; readonly onTimer?: unknown }): boolean {
+  return onTimer !== undefined || Object.keys(state ?? {}).length > 0;
 }
 
 function keyOfStream<T, K extends Key>(s: Stream<T>, operator: string): (record: T) => K {

@@ -1,0 +1,138 @@
+import type { OperatorStateMode } from '../contracts/snapshot.js';
+import type { Serializer } from '../contracts/serializer.js';
+import type { MapState } from '../contracts/state-backend.js';
+import { assertKey } from '../element/assert-key.js';
+import { decodeKeyBlock, encodeKeyBlock } from '../element/key-bytes.js';
+import { keyIdentity } from '../element/key-identity.js';
+import type { Key } from '../element/key.js';
+import { defaultSerializer } from './default-serializer.js';
+import { requireStateName, type StateOptions } from './descriptors.js';
+import { withPlace } from './with-place.js';
+
+/** Declares one state of a subtask, rather than of a key; the property name under which it stands is the state's name. */
+export interface OperatorStateDescriptor<out H> {
+  readonly mode: OperatorStateMode;
+  readonly serializer: Serializer;
+  /** The state with what a checkpoint had of it, and how to get at that again. */
+  readonly open: (values: readonly unknown[]) => OpenOperatorState;
+  readonly '~handle': H;
+}
+export interface OpenOperatorState {
+  readonly handle: object;
+  /** What is to be stored: a fresh array. */
+  values(): readonly unknown[];
+}
+export type OperatorStates = Readonly<Record<string, OperatorStateDescriptor<unknown>>>;
+export type OperatorHandles<S extends OperatorStates> = {
+  readonly [N in keyof S]: S[N] extends OperatorStateDescriptor<infer H> ? H : never;
+};
+
+/** A list that belongs to a subtask. It is encoded whole at each barrier: keep it small, what is large belongs to keys. */
+export interface OperatorListState<T> {
+  values(): readonly T[];
+  add(value: T): void;
+  /** Takes the place of all that was in it. */
+  replace(values: readonly T[]): void;
+  clear(): void;
+}
+/** A map that is the same in every subtask, if every subtask is told the same: put `broadcast()` in front. Encoded whole at each barrier. */
+export type BroadcastState<K extends Key, V> = MapState<K, V>;
+
+/** At another parallelism the elements of all subtasks are dealt out anew, each to one of them (Flink: getListState). */
+export function operatorListState<T>(options: StateOptions<T> = {}): OperatorStateDescriptor<OperatorListState<T>> {
+  return listDescriptor('list', options);
+}
+/** After each restore every subtask has the elements of all subtasks, and picks its own (Flink: getUnionListState). */
+export function unionListState<T>(options: StateOptions<T> = {}): OperatorStateDescriptor<OperatorListState<T>> {
+  return listDescriptor('union', options);
+}
+/** At another parallelism every subtask has a copy (Flink: getBroadcastState). */
+export function broadcastState<K extends Key, V>(
+  options: StateOptions<V> = {},
+): OperatorStateDescriptor<BroadcastState<K, V>> {
+  const serializer = options.serializer ?? defaultSerializer;
+  return descriptor('broadcast', entrySerializer(serializer), (values) => openMap(values as Entry[]));
+}
+
+function listDescriptor<T>(
+  mode: 'list' | 'union',
+  options: StateOptions<T>,
+): OperatorStateDescriptor<OperatorListState<T>> {
+  return descriptor(mode, options.serializer ?? defaultSerializer, openList);
+}
+
+function descriptor<H, T>(
+  mode: OperatorStateMode,
+  serializer: Serializer<T>,
+  open: OperatorStateDescriptor<H>['open'],
+): OperatorStateDescriptor<H> {
+  // '~handle' exists for the compiler only; a serializer of T is handed T alone, by the typed handle.
+  return { mode, serializer, open } as unknown as OperatorStateDescriptor<H>;
+}
+
+function openList(stored: readonly unknown[]): OpenOperatorState {
+  let list = [...stored];
+  const handle: OperatorListState<unknown> = {
+    values: () => list,
+    add(value) {
+      list.push(value);
+    },
+    replace(values) {
+      list = [...values];
+    },
+    clear() {
+      list = [];
+    },
+  };
+  return { handle, values: () => [...list] };
+}
+
+type Entry = readonly [Key, unknown];
+
+/** Entries whose values are written by `values`, and known by its name: what it can migrate stays readable. */
+function entrySerializer<V>(values: Serializer<V>): Serializer<readonly [Key, V]> {
+  return {
+    id: values.id,
+    version: values.version,
+    encode([key, value], out) {
+      encodeKeyBlock(key, out);
+      values.encode(value, out);
+    },
+    decode: (from) => [decodeKeyBlock(from), values.decode(from)],
+    ...(values.migrate && { migrate: (from, version) => [decodeKeyBlock(from), values.migrate!(from, version)] }),
+  };
+}
+
+function openMap(stored: readonly Entry[]): OpenOperatorState {
+  const entries = new Map(stored.map((entry) => [keyIdentity(entry[0]), entry]));
+  const handle: MapState<Key, unknown> = {
+    get: (key) => entries.get(keyIdentity(key))?.[1],
+    set(key, value) {
+      assertKey(key, 'broadcast state');
+      entries.set(keyIdentity(key), [key, value]);
+    },
+    delete(key) {
+      entries.delete(keyIdentity(key));
+    },
+    entries: () => entries.values(),
+    clear() {
+      entries.clear();
+    },
+  };
+  return { handle, values: () => [...entries.values()] };
+}
+
+/** One declared state of a subtask, whose serializer names operator and state in what it refuses. */
+export interface DeclaredOperatorState {
+  readonly name: string;
+  readonly mode: OperatorStateMode;
+  readonly serializer: Serializer;
+  readonly open: OperatorStateDescriptor<unknown>['open'];
+}
+
+export function operatorStateDeclarations(operator: string, states: OperatorStates): DeclaredOperatorState[] {
+  return Object.entries(states).map(([name, { mode, serializer, open }]) => {
+    requireStateName(operator, name);
+    return { name, mode, serializer: withPlace(serializer, operator, name), open };
+  });
+}

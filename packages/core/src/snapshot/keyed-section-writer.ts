@@ -11,7 +11,7 @@ export interface KeyedSectionsOptions {
   readonly range: KeyGroupRange;
   /** Of the operator when the state was captured; undefined before the first one. */
   readonly watermark: number | undefined;
-  /** Called for the first section: an operator without keyed state makes no blob. */
+  /** Called for the first section or mark: an operator without either makes no blob. */
   createBlob(): BlobWriter;
 }
 
@@ -47,7 +47,25 @@ export class KeyedSectionWriter implements KeyedStateOutput {
     this.#sectionTaken();
   }
 
-  /** Durable when settled; undefined if there was no row. */
+  /** Notes the watermark of key groups without state, `first` to `last`, where nothing was written yet. */
+  marks(first: KeyGroup, last: KeyGroup): void | Promise<void> {
+    if (last < first) return undefined;
+    const blob = (this.#blob ??= this.#options.createBlob());
+    this.#isBusy = true;
+    this.#head.reset();
+    for (let keyGroup = first; keyGroup <= last; keyGroup++) {
+      const start = this.#head.length;
+      writeMark(this.#head, keyGroup, this.#options.watermark);
+      const length = this.#head.length - start;
+      this.#groups.push({ keyGroup, offset: this.#offset, length });
+      this.#offset += length;
+    }
+    const taken = blob.write(this.#head.view());
+    if (taken !== undefined) return taken.then(() => this.#sectionTaken());
+    this.#sectionTaken();
+  }
+
+  /** Durable when settled; undefined if there was no row and no mark. */
   async finish(): Promise<KeyedStateHandle | undefined> {
     if (this.#blob === undefined) return undefined;
     if (this.#isBusy) {

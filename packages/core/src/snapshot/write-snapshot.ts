@@ -7,8 +7,9 @@ import type {
   OperatorSnapshot,
   SubtaskSnapshot,
 } from '../contracts/snapshot.js';
-import type { KeyedCapture, Slice } from '../contracts/state-backend.js';
-import type { SubtaskId } from '../element/ids.js';
+import type { KeyedCapture, KeyedStateOutput, Slice } from '../contracts/state-backend.js';
+import { FINAL_WATERMARK } from '../element/element.js';
+import type { KeyGroup, SubtaskId } from '../element/ids.js';
 import { writeChannelState, type EncodedChannelState } from './channel-state.js';
 import { writeCommittables } from './committables.js';
 import type { EncodedCapture } from './encode-capture.js';
@@ -73,14 +74,41 @@ async function writeKeyed(
     watermark,
     createBlob: () => location.createBlob(),
   });
+  const marked = watermark === undefined || watermark === FINAL_WATERMARK.time ? undefined : marking(writer, keyGroups);
   try {
     await slice.next();
-    await capture.write(writer, slice);
+    await capture.write(marked ?? writer, slice);
+    await marked?.end();
     return await writer.finish();
   } catch (error) {
     await writer.abort();
     throw error;
   }
+}
+
+/**
+ * Notes the watermark in every key group, also in those without state: what a key has forgotten is late all the same when it comes again. Event time
+ * that has ended is not worth it, since nobody goes by it after a restore.
+ */
+function marking(writer: KeyedSectionWriter, { first, last }: KeyGroupRange): MarkedOutput {
+  let next = first;
+  const markTo = (end: KeyGroup): void | Promise<void> => {
+    const from = next;
+    next = Math.max(next, end + 1);
+    return writer.marks(from, end);
+  };
+  return {
+    section(section) {
+      if (section.count === 0) return undefined;
+      const taken = markTo(section.keyGroup - 1);
+      next = Math.max(next, section.keyGroup + 1);
+      return taken === undefined ? writer.section(section) : taken.then(() => writer.section(section));
+    },
+    end: () => markTo(last),
+  };
+}
+interface MarkedOutput extends KeyedStateOutput {
+  end(): void | Promise<void>;
 }
 
 function blobsOf({ keyed, operator, committables, channels = [] }: OperatorSnapshot): BlobHandle[] {

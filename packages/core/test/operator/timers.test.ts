@@ -1,6 +1,7 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { createReferenceStateBackend, VirtualClock } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
+import type { OperatorSnapshot } from '../../src/contracts/snapshot.js';
 import { batch, BATCH_SIZE, FINAL_WATERMARK } from '../../src/element/element.js';
 import { keyGroupOf } from '../../src/element/key-group.js';
 import { coProcessOperator } from '../../src/operator/co-process.js';
@@ -307,7 +308,7 @@ describe('timers', () => {
     );
     bench.send(watermark(1));
     await bench.clock.advance(1);
-    expect((await bench.snapshot()).flatMap(({ keyed }) => keyed)).toEqual([]);
+    expect((await bench.snapshot()).flatMap(({ keyed }) => keyed.flatMap(({ states }) => states))).toEqual([]);
     bench.send(batch([{ key: 'a', registerLater: [1000] }]));
     expect(bench.clock.pendingTimers).toBe(1);
     await bench.operator.close?.('finished');
@@ -521,25 +522,37 @@ describe('the watermark of keyed state', () => {
     expect(restored.out).toEqual([watermark(40)]);
   });
 
+  test('is in key groups without state too: what was forgotten is late all the same when it comes again', async () => {
+    const seen: number[] = [];
+    const bench = await OperatorBench.open(watching([]));
+    bench.send(watermark(42));
+    const restore = await bench.snapshot();
+    expect(restore.flatMap(({ keyed }) => keyed.map(({ groups }) => groups.length))).toEqual([128]);
+    const group = keyGroupOf('a', 128);
+    const restored = await OperatorBench.open(watching(seen), { restore, keyGroups: { first: group, last: group } });
+    restored.send(batch([{ key: 'a' }]));
+    expect(seen).toEqual([42]);
+  });
+
   test('is after a restore the smallest of the groups that a subtask has then', async () => {
     const seen: number[] = [];
-    const parts = [];
-    for (const [key, time] of [
-      ['a', 10],
-      ['b', 30],
-      ['c', 20],
-    ] as const) {
-      const bench = await OperatorBench.open(watching([]));
-      bench.send(batch([{ key }]));
+    const halves = [
+      { first: 0, last: 63, time: 10 },
+      { first: 64, last: 127, time: 30 },
+    ];
+    const parts: OperatorSnapshot[] = [];
+    for (const { time, ...keyGroups } of halves) {
+      const bench = await OperatorBench.open(watching([]), { keyGroups });
       bench.send(watermark(time));
       parts.push(...(await bench.snapshot()));
     }
-    const all = await OperatorBench.open(watching(seen), { restore: parts });
-    all.send(batch([{ key: 'a' }]));
-    const group = keyGroupOf('b', 128);
-    const keyGroups = { first: group, last: group };
-    const one = await OperatorBench.open(watching(seen), { restore: parts, keyGroups });
-    one.send(batch([{ key: 'b' }]));
+    const group = keyGroupOf('a', 128);
+    for (const first of [0, group]) {
+      const keyGroups = { first, last: Math.max(group, 64) };
+      const restored = await OperatorBench.open(watching(seen), { restore: parts, keyGroups });
+      restored.send(batch([{ key: 'a' }]));
+    }
+    expect(group).toBeGreaterThan(63);
     expect(seen).toEqual([10, 30]);
   });
 

@@ -64,6 +64,7 @@ const RUNS: Readonly<Record<string, Run>> = {
       expect(printed).toEqual([expect.stringMatching(/^GRAPH_EMPTY: /)]);
     },
   },
+  'iterations/collatz.ts': { then: prints('6 takes 8 steps', '7 takes 16 steps', '27 takes 111 steps') },
   'operations/service.ts': {
     given() {
       mkdirSync('in');

@@ -9,6 +9,9 @@ export type { Duration } from './time/duration.js';
 export { subtaskProcess } from './graph/operators/subtask.js';
 export type { SubtaskProcessSpec } from './graph/operators/subtask.js';
 export { broadcast, rebalance, union } from './graph/operators/exchange.js';
+export { iterate } from './graph/operators/iterate.js';
+export type { IterateOptions } from './graph/operators/iterate.js';
+export type { LoopBody } from './graph/describe.js';
 export { transform } from './graph/describe.js';
 export type {
   AtMost,

@@ -55,6 +55,8 @@ export interface StageDescription {
   /** Nobody has set the maximum parallelism: that of a restored checkpoint is taken over. */
   readonly adoptsMaxParallelism?: boolean | undefined;
   readonly isSource: boolean;
+  /** Stages whose records come back to this one, the head of a loop, and how they find their subtask. */
+  readonly feedback?: readonly { readonly from: StageId; readonly partitioning: string }[] | undefined;
   readonly operators: readonly OperatorDescription[];
 }
 export interface OperatorDescription {

@@ -37,6 +37,17 @@ export interface CheckpointOptions {
   readonly allowDuplicates?: boolean | undefined;
   /** @deprecated Leave it out. False: a triggered savepoint is committed, and restored after a failure, like a checkpoint. Default true. */
   readonly preferCheckpointForRecovery?: boolean | undefined;
+  /**
+   * What checkpoints do about loops. `logged` (default): they hold what goes round. `refuse`: a job with loops does not start. `force`: they do
+   * not, and what was going round is lost by a restore. The last two are what Flink did.
+   */
+  readonly iterations?: Iterations | undefined;
+}
+export type Iterations = 'logged' | 'refuse' | 'force';
+
+/** With what concerns the engine alone. */
+export interface CheckpointingOfJob extends CheckpointSettings {
+  readonly iterations: Iterations;
 }
 
 /** How the checkpoint is restored that a job starts from. */
@@ -66,6 +77,7 @@ const KEYS = {
   lockTimeout: 'weir.checkpointing.lock-timeout',
   allowDuplicates: 'weir.checkpointing.allow-duplicates',
   preferCheckpointForRecovery: 'execution.checkpointing.prefer-checkpoint-for-recovery',
+  iterations: 'weir.checkpointing.iterations',
 } as const satisfies Record<'interval' | keyof CheckpointOptions, SettingName>;
 
 const RECOVERY_KEYS = {
@@ -84,7 +96,7 @@ export function resolveCheckpointSettings(
   call: CheckpointingCall | undefined,
   configuration: Configuration,
   recovery: RecoveryOptions = {},
-): CheckpointSettings | undefined {
+): CheckpointingOfJob | undefined {
   if (call === undefined && configuration.get(KEYS.interval) === undefined) return undefined;
   refuseUnknownOptions(call?.options ?? {});
   const inCode: Partial<Record<string, unknown>> = { ...call?.options, interval: call?.interval, ...recovery };
@@ -99,7 +111,7 @@ export function resolveCheckpointSettings(
   const setting = <O extends Exclude<Option, 'interval'>>(option: O): SettingValue<(typeof ALL_KEYS)[O]> =>
     optional(option)!;
 
-  const settings: CheckpointSettings = {
+  const settings: CheckpointingOfJob = {
     intervalMs: optional('interval'),
     mode: setting('mode'),
     timeoutMs: setting('timeout'),
@@ -115,6 +127,7 @@ export function resolveCheckpointSettings(
     allowNonRestoredState: setting('allowNonRestoredState'),
     claimMode: setting('claimMode'),
     preferCheckpointForRecovery: setting('preferCheckpointForRecovery'),
+    iterations: setting('iterations'),
   };
   refuseContradictions(settings);
   return settings;

@@ -1,3 +1,5 @@
+import { localFileSystem } from '../adapters/local-file-system.js';
+import { localTemporaryFiles } from '../adapters/local-temporary-files.js';
 import { systemId, systemRandom } from '../adapters/system-chance.js';
 import { systemClock } from '../adapters/system-clock.js';
 import type { Clock, Random } from '../contracts/clock.js';
@@ -88,6 +90,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     newId: options.newId ?? systemId,
     logger: options.logger ?? defaultLogger(),
     metrics: options.metrics ?? NO_METRICS,
+    temporaryFiles: (directory: string | undefined) => localTemporaryFiles(localFileSystem(), directory),
   };
   const cancellationTimeoutMs =
     options.cancellationTimeout === undefined

@@ -1,7 +1,13 @@
 import type { CheckpointSettings } from '../contracts/coordinator.js';
 import type { SourceGrade } from '../contracts/source.js';
 import { WeirError } from '../errors.js';
-import type { LogicalGraph, LogicalNode, SinkNode, SourceNode } from '../graph/stream-node.js';
+import {
+  feedbackOf,
+  type LogicalGraph,
+  type LogicalNode,
+  type SinkNode,
+  type SourceNode,
+} from '../graph/stream-node.js';
 import { shown } from './shown.js';
 
 /**
@@ -52,13 +58,15 @@ function checkClaim(node: SinkNode, sources: readonly SourceNode[], settings: Ch
 }
 
 function sourcesOf(node: LogicalNode): SourceNode[] {
-  const found = new Set<SourceNode>();
+  const found = new Set<LogicalNode>();
   const visit = (from: LogicalNode): void => {
-    if (from.kind === 'source') found.add(from);
-    for (const edge of from.inputs.flat()) visit(edge.from);
+    if (found.has(from)) return;
+    found.add(from);
+    // What only joins a loop on its way back reaches the sink as well.
+    for (const edge of [...from.inputs.flat(), ...feedbackOf(from)]) visit(edge.from);
   };
   visit(node);
-  return [...found];
+  return [...found].filter((other) => other.kind === 'source');
 }
 
 function named(node: LogicalNode): string {

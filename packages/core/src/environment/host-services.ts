@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../contracts/clock.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
+import type { TemporaryFiles } from '../contracts/temporary-files.js';
 
 /** What a job takes from the process it runs in. */
 export interface HostServices {
@@ -9,4 +10,6 @@ export interface HostServices {
   readonly newId: () => string;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** In a folder, or where the system has them. */
+  readonly temporaryFiles: (directory: string | undefined) => TemporaryFiles;
 }

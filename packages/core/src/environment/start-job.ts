@@ -1,4 +1,4 @@
-import type { CheckpointCoordinator, CheckpointSettings, RestoreFrom } from '../contracts/coordinator.js';
+import type { CheckpointCoordinator, RestoreFrom } from '../contracts/coordinator.js';
 import type { JobEvent, JobEventBody, JobStatus } from '../contracts/job-events.js';
 import {
   CheckpointStorageRole,
@@ -19,12 +19,14 @@ import {
   deprecations,
   resolveCheckpointSettings,
   type CheckpointingCall,
+  type CheckpointingOfJob,
   type RecoveryOptions,
 } from './checkpoint-settings.js';
 import { readConfiguration, type Configuration } from './configuration.js';
 import { JobContainer } from './container.js';
 import type { HostServices } from './host-services.js';
 import { checkGuarantees } from './guarantees.js';
+import { checkLoops } from './loops.js';
 import { flattenPlugins, installPlugins, keysOfPlugins, type PluginList } from './install-plugins.js';
 import { RunningJob, type JobEnd, type JobHandle } from './job-handle.js';
 import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js';
@@ -78,6 +80,7 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
     ...configuration.notices,
     ...deprecations(options.checkpointing, configuration),
     ...checkGuarantees(graph, settings),
+    ...checkLoops(name, graph, settings),
     ...uidNotices(plan, settings),
   ];
 
@@ -99,7 +102,7 @@ export async function startJob(options: StartJobOptions): Promise<JobHandle> {
 
 interface Prepared {
   readonly plan: Plan;
-  readonly settings: CheckpointSettings | undefined;
+  readonly settings: CheckpointingOfJob | undefined;
   readonly restoreFrom: RestoreFrom;
   readonly notices: readonly string[];
   readonly container: JobContainer;
@@ -148,7 +151,9 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
         restore,
         checkpointing: settings !== undefined,
         mode: settings?.mode === 'at-least-once' ? 'counting' : 'aligned',
+        logLoops: settings?.iterations !== 'force',
         stateBackend: () => container.get(StateBackendRole),
+        temporaryFiles: host.temporaryFiles(configuration.get('io.tmp.dirs')),
         clock,
         random,
         logger: logger.child({ attempt }),
@@ -223,15 +228,16 @@ async function disposeAfter(container: JobContainer, logger: HostServices['logge
   }
 }
 
-function requireServices(container: JobContainer, plan: Plan, settings: CheckpointSettings | undefined): void {
+function requireServices(container: JobContainer, plan: Plan, settings: CheckpointingOfJob | undefined): void {
   const roles = settings === undefined ? [] : [CoordinatorRole, CheckpointStorageRole];
   const hasKeyedState = plan.stages.some(({ operators }) =>
-    operators.some(({ node }) => node.kind === 'operator' && node.spec.isStateful),
+    // What the head of a loop keeps in checkpoints is no keyed state.
+    operators.some(({ node }) => node.kind === 'operator' && node.spec.isStateful && node.loop === undefined),
   );
   container.require(...roles, ...(hasKeyedState ? [StateBackendRole] : []));
 }
 
-function uidNotices({ derivedUids }: Plan, settings: CheckpointSettings | undefined): readonly string[] {
+function uidNotices({ derivedUids }: Plan, settings: CheckpointingOfJob | undefined): readonly string[] {
   if (settings === undefined || derivedUids.length === 0) return [];
   return [
     `Operators without uid find their state by their place in the program, which a change of the program moves: ${derivedUids.join(', ')}. Set uid on each.`,

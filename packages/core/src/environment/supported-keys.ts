@@ -231,6 +231,11 @@ export const SUPPORTED_KEYS = {
     default: 180_000,
     about: 'How long a failed attempt may take to end. Then the job fails, instead of running two attempts at once.',
   },
+  'io.tmp.dirs': {
+    status: 'supported',
+    type: { kind: 'text' },
+    about: 'Folder for temporary files, which loops need when much waits in them. Unless set, that of the system.',
+  },
   'weir.checkpointing.lock-timeout': {
     status: 'supported',
     type: { kind: 'duration', below: 31_536_000_000 },
@@ -242,5 +247,12 @@ export const SUPPORTED_KEYS = {
     type: { kind: 'boolean' },
     default: false,
     about: 'Permits restoring an older checkpoint than the newest, although sinks will repeat output.',
+  },
+  'weir.checkpointing.iterations': {
+    status: 'supported',
+    type: { kind: 'one-of', names: { LOGGED: 'logged', REFUSE: 'refuse', FORCE: 'force' } },
+    default: 'logged',
+    about:
+      'What checkpoints do about loops: hold what goes round, refuse the job, or lose it. The last two are what Flink did.',
   },
 } as const;

@@ -4,7 +4,8 @@ import { WeirError } from '../errors.js';
 import type { OperatorSpec } from '../operator/operator.js';
 import { requireSink, requireSource } from './require-connector.js';
 import type { OperatorOptions, SinkOptions, Stream } from './stream.js';
-import type { LogicalEdge, LogicalGraph, LogicalNode, StreamNode } from './stream-node.js';
+import { nameInGraph } from './stream-node.js';
+import type { LogicalEdge, LogicalGraph, LogicalNode, LoopNode, StreamNode } from './stream-node.js';
 
 const FORWARD = { kind: 'forward' } as const;
 
@@ -76,6 +77,60 @@ export function repartitioned<S extends Stream<unknown>>(
 export function merged<S extends Stream<unknown>>(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): S {
   const graph = graphOf(streams);
   return streamOf<S>({ graph, edges: streams.flatMap((stream) => stream['~node'].edges), keyOf: undefined });
+}
+
+/** What the body of a loop makes of its input: records that go round again, and records that leave. */
+export interface LoopBody<F, O> {
+  readonly feedback: Stream<F>;
+  readonly output: Stream<O>;
+}
+
+/** Puts the head of a loop behind `input` and lets `body` describe what is behind the head, once. */
+export function looped<O, G extends SourceGrade>(
+  input: Stream<unknown, G>,
+  spec: OperatorSpec,
+  loop: Omit<LoopNode, 'feedback'>,
+  options: OperatorOptions,
+  body: (input: Stream<never>) => LoopBody<unknown, O>,
+): Stream<O, G> {
+  const graph = graphOf([input]);
+  const feedback: LogicalEdge[] = [];
+  const head = addNode(graph, {
+    kind: 'operator',
+    name: spec.name,
+    uid: options.uid,
+    parallelism: options.parallelism,
+    inputs: [input['~node'].edges],
+    spec,
+    loop: { ...loop, feedback },
+  });
+  // Whoever writes plain JavaScript may have forgotten to return something.
+  const parts = body(streamOf({ graph, edges: [{ from: head, partitioning: FORWARD }], keyOf: undefined })) as
+    Partial<LoopBody<unknown, O>> | undefined;
+  const back = parts?.feedback;
+  const output = parts?.output;
+  if (!isStream(back) || !isStream(output)) throw invalidLoop(head, 'must return { feedback, output }, two streams');
+  graphOf([input, back, output]);
+  for (const [name, stream] of [['feedback', back] as const, ['output', output] as const])
+    if (!comesFrom(stream, head))
+      throw invalidLoop(head, `returned as ${name} a stream that does not come from its input`);
+  feedback.push(...back['~node'].edges);
+  return streamOf<Stream<O, G>>({ graph, edges: output['~node'].edges, keyOf: undefined });
+}
+
+function comesFrom(stream: Stream<unknown>, origin: LogicalNode): boolean {
+  const seen = new Set<LogicalNode>();
+  const visit = (node: LogicalNode): boolean => {
+    if (node === origin) return true;
+    if (seen.has(node)) return false;
+    seen.add(node);
+    return node.inputs.some((edges) => edges.some(({ from }) => visit(from)));
+  };
+  return stream['~node'].edges.some(({ from }) => visit(from));
+}
+
+function invalidLoop(head: LogicalNode, what: string): WeirError {
+  return new WeirError('GRAPH_INVALID_LOOP', `The body of the loop ${nameInGraph(head)} ${what}.`);
 }
 
 /** A node before it has its place. */

@@ -1,16 +1,18 @@
-import type { OperatorDescription, PlanDescription } from '../contracts/coordinator.js';
+import type { OperatorDescription, PlanDescription, StageDescription } from '../contracts/coordinator.js';
 import type { OperatorUid, StageId } from '../element/ids.js';
 import { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM } from '../element/key-group.js';
 import type { Partitioning } from '../channel/partitioner.js';
 import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
 import { graphHash } from './graph-hash.js';
-import { nameInGraph, type LogicalEdge, type LogicalGraph, type LogicalNode } from './stream-node.js';
+import { feedbackOf, nameInGraph, type LogicalEdge, type LogicalGraph, type LogicalNode } from './stream-node.js';
 
 /** What runs: stages in topological order, each a chain of operators with no exchange inside, and the edges between them. */
 export interface Plan {
   readonly stages: readonly PlannedStage[];
   readonly edges: readonly PlannedEdge[];
+  /** Edges back to the heads of loops. */
+  readonly feedback: readonly PlannedEdge[];
   /** Stateful operators whose uid was derived from their place. */
   readonly derivedUids: readonly OperatorUid[];
 }
@@ -72,19 +74,19 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
       inputs: head.inputs.length,
     };
   });
-  const edges = chains.flatMap((chain) => {
-    const head = chain[0] as LogicalNode;
-    return head.inputs.flatMap((into, input) =>
-      into.map((edge): PlannedEdge => ({
-        from: idOf(edge.from),
-        to: uidOf(head),
-        input,
-        partitioning: carried(edge.partitioning, parallelismOf(edge.from), parallelismOf(head)),
-      })),
-    );
+  const planned = (edge: LogicalEdge, head: LogicalNode, input: number): PlannedEdge => ({
+    from: idOf(edge.from),
+    to: uidOf(head),
+    input,
+    partitioning: carried(edge.partitioning, parallelismOf(edge.from), parallelismOf(head)),
   });
+  const heads = chains.map((chain) => chain[0] as LogicalNode);
+  const edges = heads.flatMap((head) =>
+    head.inputs.flatMap((into, input) => into.map((edge) => planned(edge, head, input))),
+  );
+  const feedback = heads.flatMap((head) => feedbackOf(head).map((edge) => planned(edge, head, 0)));
   const derivedUids = graph.nodes.filter((node) => node.uid === undefined && isStateful(node)).map(uidOf);
-  return { stages, edges, derivedUids };
+  return { stages, edges, feedback, derivedUids };
 }
 
 /** The same plan with the maximum parallelism that a restored checkpoint brings along for some of its stages. */
@@ -104,6 +106,7 @@ export function describePlan(plan: Plan): PlanDescription {
     parallelism,
     maxParallelism,
     isSource: inputs === 0,
+    feedback: feedbackInto(id, plan),
     operators: operators.map(({ uid, node }): OperatorDescription => ({
       uid,
       name: node.name,
@@ -118,6 +121,14 @@ export function describePlan(plan: Plan): PlanDescription {
   };
 }
 
+/** Undefined for a stage that is no head of a loop. */
+function feedbackInto(id: StageId, { feedback }: Plan): StageDescription['feedback'] {
+  const into = feedback.filter(({ to }) => to === id);
+  return into.length === 0
+    ? undefined
+    : into.map(({ from, partitioning }) => ({ from, partitioning: partitioning.kind }));
+}
+
 function isStateful(node: LogicalNode): boolean {
   return node.kind !== 'operator' || node.spec.isStateful;
 }
@@ -130,9 +141,15 @@ function chainableUpstream(
 ): LogicalNode | undefined {
   const [edge, ...more] = node.inputs.flat();
   if (edge === undefined || more.length > 0 || edge.partitioning.kind !== 'forward') return undefined;
-  const consumers = graph.nodes.flatMap((other) => other.inputs.flat()).filter(({ from }) => from === edge.from);
+  // Records come back to the head of a loop, so it is the head of its stage too.
+  if (feedbackOf(node).length > 0) return undefined;
+  const consumers = graph.nodes.flatMap(edgesInto).filter(({ from }) => from === edge.from);
   if (consumers.length > 1 || parallelismOf(edge.from) !== parallelismOf(node)) return undefined;
   return edge.from;
+}
+
+function edgesInto(node: LogicalNode): readonly LogicalEdge[] {
+  return [...node.inputs.flat(), ...feedbackOf(node)];
 }
 
 /** Forward is one to one; between different parallelisms records are dealt out in turn instead. */
@@ -172,8 +189,18 @@ function requireComplete(graph: LogicalGraph): void {
   if (graph.nodes.length === 0) {
     throw new WeirError('GRAPH_EMPTY', 'The job has no source: call env.from(...) before starting it.');
   }
-  const consumed = new Set(graph.nodes.flatMap((node) => node.inputs.flat().map(({ from }) => from)));
-  const loose = graph.nodes.find((node) => node.kind !== 'sink' && !consumed.has(node));
+  const ending = new Set<LogicalNode>();
+  const reach = (node: LogicalNode): void => {
+    if (ending.has(node)) return;
+    ending.add(node);
+    for (const { from } of edgesInto(node)) reach(from);
+  };
+  for (const node of graph.nodes) if (node.kind === 'sink') reach(node);
+  const consumed = new Set(graph.nodes.flatMap((node) => edgesInto(node).map(({ from }) => from)));
+  // What only goes round is consumed, and ends nowhere all the same.
+  const loose =
+    graph.nodes.find((node) => !ending.has(node) && !consumed.has(node)) ??
+    graph.nodes.findLast((node) => !ending.has(node));
   if (loose !== undefined) {
     throw new WeirError(
       'GRAPH_NO_SINK',

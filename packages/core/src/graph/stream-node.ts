@@ -1,3 +1,4 @@
+import type { Serializer } from '../contracts/serializer.js';
 import type { Sink } from '../contracts/sink.js';
 import type { Source } from '../contracts/source.js';
 import type { Partitioning } from '../channel/partitioner.js';
@@ -22,6 +23,23 @@ export interface SourceNode extends NodeBase {
 export interface OperatorNode extends NodeBase {
   readonly kind: 'operator';
   readonly spec: OperatorSpec;
+  /** Present on the head of a loop. */
+  readonly loop?: LoopNode | undefined;
+}
+/** What comes back to the head of a loop. Kept apart from `inputs`, so that the graph without it has no cycle. */
+export interface LoopNode {
+  /** Filled once the body of the loop has been described. */
+  readonly feedback: LogicalEdge[];
+  /** Of the records on the feedback edges, in logs and where they are spilled. */
+  readonly serializer: Serializer;
+  readonly bounds: FeedbackBounds;
+}
+/** How much may wait at one subtask of a loop head. */
+export interface FeedbackBounds {
+  /** In memory. */
+  readonly records: number;
+  /** On disk, beyond that. */
+  readonly bytes: number;
 }
 export interface SinkNode extends NodeBase {
   readonly kind: 'sink';
@@ -44,6 +62,11 @@ export interface StreamNode {
   readonly edges: readonly LogicalEdge[];
   /** Present on keyed streams. */
   readonly keyOf: ((record: never) => Key) | undefined;
+}
+
+/** Edges that lead back to `node`, if it is the head of a loop. */
+export function feedbackOf(node: LogicalNode): readonly LogicalEdge[] {
+  return node.kind === 'operator' ? (node.loop?.feedback ?? []) : [];
 }
 
 /** What errors call a node before it has a uid for certain. */

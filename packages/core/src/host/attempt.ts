@@ -8,6 +8,7 @@ import type { Metrics } from '../contracts/metrics.js';
 import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
 import type { Barrier } from '../element/element.js';
+import type { TemporaryFiles } from '../contracts/temporary-files.js';
 import {
   subtaskName,
   type AttemptNumber,
@@ -15,25 +16,31 @@ import {
   type JobName,
   type Lineage,
   type OperatorUid,
+  type StageId,
   type SubtaskId,
 } from '../element/ids.js';
 import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
+import type { LoopNode } from '../graph/stream-node.js';
 import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
 import type { Operator, OperatorContext, OperatorEnd, OperatorSpec, RestoredState } from '../operator/operator.js';
 import { prepareSink, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
 import { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
+import { readChannelState } from '../snapshot/channel-state.js';
 import { restoredState } from '../snapshot/restored-state.js';
+import { withPlace } from '../state/with-place.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
 import { wire } from './channels.js';
 import type { InputChannel } from './input-gate.js';
+import { LoopEnd, stagesOfLoop } from './loop-end.js';
+import type { FeedbackChannel } from './loop-head.js';
 import { operatorContext, type OperatorOwner } from './operator-context.js';
 import { restoreInFlight } from './restore-in-flight.js';
 import { Scheduler } from './scheduler.js';
 import { Sources } from './sources.js';
-import { Subtask } from './subtask.js';
+import { Subtask, type SubtaskLoop } from './subtask.js';
 import { showSubtask } from './subtask-metrics.js';
 
 export interface AttemptOptions {
@@ -44,8 +51,12 @@ export interface AttemptOptions {
   readonly restore: RestorePlan | undefined;
   readonly checkpointing: boolean;
   readonly mode: AlignmentMode;
+  /** False: what goes round in loops is in no checkpoint. */
+  readonly logLoops?: boolean | undefined;
   /** Asked for by the first operator with keyed state. */
   readonly stateBackend: () => StateBackend;
+  /** For what does not fit into memory. */
+  readonly temporaryFiles: TemporaryFiles;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -73,6 +84,8 @@ export class Attempt implements AttemptGateway {
   readonly #hideMetrics: (() => void)[] = [];
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
   readonly #barrierWaits: BarrierWaits | undefined;
+  /** Of the loops that a stage is part of. */
+  readonly #loopEnds = new Map<StageId, LoopEnd[]>();
   #running = 0;
   /** The savepoint for which data has ended: there is no way back from it. */
   #draining: CheckpointId | undefined;
@@ -122,6 +135,7 @@ export class Attempt implements AttemptGateway {
           keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
           inputCount: stage.inputs,
           inputs,
+          loop: this.#loopOf(stage, wiring.feedback(stage.id, index)),
           outputs: wiring.outputs(stage.id, index),
           mode: options.mode,
           clock: options.clock,
@@ -132,6 +146,9 @@ export class Attempt implements AttemptGateway {
           report: options.report,
           onForwarded: (checkpointId) => {
             if (stage.inputs === 0) this.#sources.injected((stage.operators[0] as PlannedOperator).uid, checkpointId);
+          },
+          onIdle: () => {
+            for (const end of this.#loopEnds.get(stage.id) ?? []) end.look();
           },
           onEnded: () => {
             if (--this.#running === 0) this.#onAllEnded();
@@ -145,6 +162,7 @@ export class Attempt implements AttemptGateway {
       }
     }
     this.#running = this.#subtasks.length;
+    this.#watchLoops();
   }
 
   get subtasks(): readonly SubtaskId[] {
@@ -261,6 +279,34 @@ export class Attempt implements AttemptGateway {
     };
   }
 
+  #loopOf({ operators }: PlannedStage, feedback: readonly FeedbackChannel[]): SubtaskLoop | undefined {
+    const head = operators[0] as PlannedOperator;
+    const loop = loopNodeOf(head);
+    if (loop === undefined) return undefined;
+    const { checkpointing, logLoops = true, temporaryFiles } = this.#options;
+    return {
+      feedback,
+      serializer: withPlace(loop.serializer, head.uid, 'loop'),
+      bounds: loop.bounds,
+      temporaryFiles,
+      logged: checkpointing && logLoops,
+      underWay: () => this.#locations.keys(),
+    };
+  }
+
+  #watchLoops(): void {
+    const { plan } = this.#options;
+    const heads = new Set(plan.feedback.map(({ to }) => to));
+    const subtasksOf = (stage: StageId): readonly Subtask[] =>
+      this.#subtasks.filter((entry) => entry.stage.id === stage).map(({ subtask }) => subtask);
+    for (const head of heads) {
+      const stages = stagesOfLoop(plan, head);
+      const others = [...stages].filter((stage) => stage !== head);
+      const end = new LoopEnd(stages, subtasksOf(head), others.flatMap(subtasksOf));
+      for (const stage of stages) this.#loopEnds.set(stage, [...(this.#loopEnds.get(stage) ?? []), end]);
+    }
+  }
+
   async #openSubtask({ subtask, stage, stores, inputs }: RunningSubtask): Promise<void> {
     this.#abort.signal.throwIfAborted();
     let source: SourceOperator<unknown> | undefined;
@@ -270,6 +316,7 @@ export class Attempt implements AttemptGateway {
       if (operator instanceof SourceOperator) source = operator;
       return { uid: planned.uid, operator };
     });
+    await this.#replayLoop(subtask, stage.operators[0] as PlannedOperator);
     await subtask.open(operators, source, (uid) => this.#restored(subtask.id, uid));
     const { restore } = this.#options;
     if (restore === undefined) return;
@@ -305,9 +352,25 @@ export class Attempt implements AttemptGateway {
     return restoredState(restore.checkpointId, uid, parts, (blob) => restore.read(blob));
   }
 
+  async #replayLoop(subtask: Subtask, head: PlannedOperator): Promise<void> {
+    const { restore } = this.#options;
+    const loop = loopNodeOf(head);
+    const parts = restore?.subtasks.get(subtaskName(subtask.id))?.filter(({ uid }) => uid === head.uid);
+    if (restore === undefined || loop === undefined || parts === undefined) return;
+    const where = `what went round loop '${head.uid}' in chk-${String(restore.checkpointId)}`;
+    for (const handle of parts.flatMap(({ channels = [] }) => channels)) {
+      if (handle.kind !== 'loop') continue;
+      subtask.replay(readChannelState(handle, await restore.read(handle.blob), loop.serializer, where));
+    }
+  }
+
   #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {
     return operatorContext({ ...this.#options, signal: this.#abort.signal }, stage, operator, subtask, owner);
   }
+}
+
+function loopNodeOf({ node }: PlannedOperator): LoopNode | undefined {
+  return node.kind === 'operator' ? node.loop : undefined;
 }
 
 function createOperator(spec: OperatorSpec, context: OperatorContext): Operator {

@@ -2,45 +2,66 @@ import { Channel } from '../channel/channel.js';
 import type { Partitioning } from '../channel/partitioner.js';
 import type { OperatorUid, StageId } from '../element/ids.js';
 import type { Plan, PlannedEdge, PlannedStage } from '../graph/plan.js';
+import type { ChannelName } from '../snapshot/channel-state.js';
 import type { InputChannel } from './input-gate.js';
+import type { FeedbackChannel } from './loop-head.js';
 import type { OutputEdge } from './router.js';
 
 /** What each subtask is connected to. */
 export interface Wiring {
   inputs(stage: StageId, subtask: number): readonly InputChannel[];
+  /** Of a loop's head. */
+  feedback(stage: StageId, subtask: number): readonly FeedbackChannel[];
   outputs(stage: StageId, subtask: number): readonly OutputEdge[];
 }
 
 /** Makes a channel for every pair of subtasks that an edge of the plan connects: one to one for forward, all to all for the rest. */
 export function wire(plan: Plan): Wiring {
   const inputs = new Map<string, InputChannel[]>();
+  const feedback = new Map<string, FeedbackChannel[]>();
   const outputs = new Map<string, OutputEdge[]>();
   const stages = new Map(plan.stages.map((stage) => [stage.id, stage]));
   const aligned = alwaysAligned(plan.edges);
-  for (const edge of plan.edges) {
+  const all = [...plan.edges, ...plan.feedback];
+  const connect = (
+    edge: PlannedEdge,
+    mayOvertake: boolean,
+    channelOf: (name: ChannelName) => Channel<unknown>,
+  ): void => {
     const { from, to, input, partitioning } = edge;
     const consumer = stages.get(to);
     const producing = stages.get(from);
-    if (consumer === undefined || producing === undefined) continue;
-    const name = { producer: tailOf(producing), output: outputOf(edge, plan.edges), consumer: headOf(consumer), input };
-    const mayOvertake = !aligned.has(to);
+    if (consumer === undefined || producing === undefined) return;
+    const name = { producer: tailOf(producing), output: outputOf(edge, all), consumer: headOf(consumer), input };
     for (let producer = 0; producer < producing.parallelism; producer++) {
       const targets =
         partitioning.kind === 'forward'
           ? [producer]
           : Array.from({ length: consumer.parallelism }, (_, index) => index);
-      const channels = targets.map((target) => {
-        const channel = new Channel<unknown>();
-        const channelName = { edge: name, fromSubtask: producer, toSubtask: target };
-        append(inputs, key(to, target), { channel, input, name: channelName, partitioning });
-        return channel;
-      });
+      const channels = targets.map((target) => channelOf({ edge: name, fromSubtask: producer, toSubtask: target }));
       const { maxParallelism } = consumer;
       append(outputs, key(from, producer), { partitioning, channels, maxParallelism, mayOvertake });
     }
+  };
+  for (const edge of plan.edges) {
+    const { from, to, input, partitioning } = edge;
+    connect(edge, !aligned.has(to), (name) => {
+      const channel = new Channel<unknown>();
+      append(inputs, key(to, name.toSubtask), { channel, input, name, partitioning, from });
+      return channel;
+    });
+  }
+  for (const edge of plan.feedback) {
+    connect(edge, false, (name) => {
+      // Demand is never withdrawn: a loop that waits for itself would stand still. What waits is the head's to bound.
+      const channel = new Channel<unknown>(Number.POSITIVE_INFINITY);
+      append(feedback, key(edge.to, name.toSubtask), { channel, name, partitioning: edge.partitioning });
+      return channel;
+    });
   }
   return {
     inputs: (stage, subtask) => inputs.get(key(stage, subtask)) ?? [],
+    feedback: (stage, subtask) => feedback.get(key(stage, subtask)) ?? [],
     outputs: (stage, subtask) => outputs.get(key(stage, subtask)) ?? [],
   };
 }

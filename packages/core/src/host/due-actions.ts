@@ -15,6 +15,11 @@ export class DueActions {
     this.#onDue = onDue;
   }
 
+  /** Nothing waits for its time or its turn. */
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0 && this.#due.size === 0;
+  }
+
   /** The function returned cancels it, also when it is due already. */
   after(delayMs: number, action: () => void): () => void {
     if (this.#closed) return () => undefined;

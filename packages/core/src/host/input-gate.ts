@@ -1,12 +1,13 @@
 import type { Channel } from '../channel/channel.js';
 import type { Partitioning } from '../channel/partitioner.js';
 import type { Barrier, IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
-import type { CheckpointId } from '../element/ids.js';
+import type { CheckpointId, StageId } from '../element/ids.js';
 import { alignment, isBlocked, step, type AlignmentInput, type AlignmentState } from '../barrier/alignment.js';
 import { MergedTime } from '../barrier/merged-time.js';
 import type { AlignmentAction, AlignmentMode } from '../barrier/modes.js';
 import type { ChannelName } from '../snapshot/channel-state.js';
 import { InFlightCapture } from './in-flight-capture.js';
+import { part } from './part.js';
 
 export interface InputChannel {
   readonly channel: Channel<unknown>;
@@ -14,6 +15,8 @@ export interface InputChannel {
   readonly input: number;
   readonly name: ChannelName;
   readonly partitioning: Partitioning;
+  /** Stage of the producer. */
+  readonly from?: StageId | undefined;
 }
 /** What the gate tells its subtask. */
 export interface GateListener {
@@ -82,7 +85,7 @@ export class InputGate {
     if (to >= batch.records.length) this.#current = undefined;
     else current.from = to;
     const { input } = this.#inputs[index] as InputChannel;
-    this.#listener.records(input, from === 0 && to >= batch.records.length ? batch : part(batch, from, to));
+    this.#listener.records(input, part(batch, from, to));
     return true;
   }
 
@@ -114,6 +117,15 @@ export class InputGate {
   /** The coordinator gave a checkpoint up. */
   abort(checkpointId: CheckpointId): void {
     this.#step({ kind: 'abort', checkpointId });
+  }
+
+  /** Nothing waits to be taken, and only what comes from `loop` may still bring something. */
+  isQuiet(loop: ReadonlySet<StageId>): boolean {
+    if (this.#current !== undefined) return false;
+    return this.#inputs.every(
+      ({ channel, from }, index) =>
+        channel.isEmpty && (this.#ended.has(index) || (from !== undefined && loop.has(from))),
+    );
   }
 
   #requestNext(mayTake?: (channel: Channel<unknown>) => boolean): boolean {
@@ -195,10 +207,4 @@ export class InputGate {
         return;
     }
   }
-}
-
-function part({ records, timestamps }: RecordBatch<unknown>, from: number, to: number): RecordBatch<unknown> {
-  return timestamps === undefined
-    ? { kind: 'batch', records: records.slice(from, to) }
-    : { kind: 'batch', records: records.slice(from, to), timestamps: timestamps.slice(from, to) };
 }

@@ -8,6 +8,10 @@ export class Mailbox {
     this.#onLetter = onLetter;
   }
 
+  get isEmpty(): boolean {
+    return this.#letters.length === 0;
+  }
+
   post(action: () => void): void {
     if (this.#closed) return;
     this.#letters.push(action);

@@ -4,6 +4,7 @@ import type { SubtaskReport } from '../contracts/coordinator.js';
 import type { KeyGroupRange } from '../contracts/snapshot.js';
 import type { Slice } from '../contracts/state-backend.js';
 import type { AttemptNumber, CheckpointId, SubtaskId } from '../element/ids.js';
+import type { EncodedChannelState } from '../snapshot/channel-state.js';
 import type { EncodedCapture } from '../snapshot/encode-capture.js';
 import { isIoFailure } from '../snapshot/io-failure.js';
 import { writeSnapshot } from '../snapshot/write-snapshot.js';
@@ -23,6 +24,11 @@ export interface SnapshotWritesOptions {
   readonly onFailed: (error: unknown) => void;
 }
 
+export interface SnapshotTiming {
+  readonly alignmentMs: number;
+  readonly syncMs: number;
+}
+
 /** The asynchronous phase of a subtask's checkpoints: writes captures while records flow, then acknowledges or declines (Flink: AsyncCheckpointRunnable). */
 export class SnapshotWrites {
   readonly #options: SnapshotWritesOptions;
@@ -37,8 +43,9 @@ export class SnapshotWrites {
   start(
     checkpointId: CheckpointId,
     captures: readonly EncodedCapture[],
-    timing: { readonly alignmentMs: number; readonly syncMs: number },
+    timing: SnapshotTiming,
     inFlight?: InFlightCapture,
+    loop?: readonly EncodedChannelState[],
   ): void {
     const location = this.#options.location(checkpointId);
     if (location === undefined) {
@@ -49,7 +56,7 @@ export class SnapshotWrites {
     const abort = new AbortController();
     const discard = (): void => inFlight?.discard();
     abort.signal.addEventListener('abort', discard, { once: true });
-    const settled = this.#write(checkpointId, captures, location, abort.signal, timing, inFlight)
+    const settled = this.#write(checkpointId, captures, location, abort.signal, timing, inFlight, loop)
       .catch(this.#options.onFailed)
       .finally(() => {
         this.#running.delete(checkpointId);
@@ -72,8 +79,9 @@ export class SnapshotWrites {
     captures: readonly EncodedCapture[],
     location: CheckpointLocation,
     aborted: AbortSignal,
-    timing: { readonly alignmentMs: number; readonly syncMs: number },
+    timing: SnapshotTiming,
     inFlight: InFlightCapture | undefined,
+    loop: readonly EncodedChannelState[] | undefined,
   ): Promise<void> {
     const { id: subtask, attempt, keyGroups, clock, report } = this.#options;
     // The attempt's own signal: nothing is reported any more once it has failed, also before this subtask is closed.
@@ -85,6 +93,7 @@ export class SnapshotWrites {
         subtask,
         keyGroups,
         parts: captures,
+        loop,
         inFlight: inFlight === undefined ? undefined : () => inFlight.encoded(),
         location,
         slice: this.#slice(aborted),

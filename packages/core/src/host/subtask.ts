@@ -5,13 +5,14 @@ import type { SubtaskReport } from '../contracts/coordinator.js';
 import type { AbortReason } from '../contracts/job-events.js';
 import type { KeyGroupRange } from '../contracts/snapshot.js';
 import type { Slice } from '../contracts/state-backend.js';
-import { cancelMarker, type Barrier } from '../element/element.js';
+import { cancelMarker, FINAL_WATERMARK, type Barrier, type RecordBatch, type Watermark } from '../element/element.js';
 import {
   subtaskName,
   type AttemptNumber,
   type CheckpointId,
   type JobName,
   type OperatorUid,
+  type StageId,
   type SubtaskId,
 } from '../element/ids.js';
 import { forwarded, isOvertaking } from '../element/overtaking.js';
@@ -19,6 +20,7 @@ import { WeirError } from '../errors.js';
 import type { OperatorEnd, RestoredState } from '../operator/operator.js';
 import type { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
+import type { EncodedCapture } from '../snapshot/encode-capture.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
 import { BarrierTimeouts } from './barrier-timeouts.js';
@@ -27,11 +29,13 @@ import { Completions } from './completions.js';
 import { DueActions } from './due-actions.js';
 import type { InFlightCapture } from './in-flight-capture.js';
 import { InputGate, type InputChannel } from './input-gate.js';
+import type { LoopMember } from './loop-end.js';
+import { LoopHead, type LoopHeadOptions } from './loop-head.js';
 import { Mailbox } from './mailbox.js';
 import { MakingWay } from './making-way.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable, Scheduler } from './scheduler.js';
-import { SnapshotWrites } from './snapshot-writes.js';
+import { SnapshotWrites, type SnapshotTiming } from './snapshot-writes.js';
 
 export interface SubtaskOptions {
   readonly job: JobName;
@@ -40,6 +44,8 @@ export interface SubtaskOptions {
   readonly keyGroups: KeyGroupRange;
   readonly inputCount: number;
   readonly inputs: readonly InputChannel[];
+  /** Of a loop's head. */
+  readonly loop?: SubtaskLoop | undefined;
   readonly outputs: readonly OutputEdge[];
   readonly mode: AlignmentMode;
   readonly clock: Clock;
@@ -53,21 +59,33 @@ export interface SubtaskOptions {
   readonly report: (report: SubtaskReport) => void;
   /** The barrier has gone on. */
   readonly onForwarded: (checkpointId: CheckpointId) => void;
+  /** Nothing to do, until something comes. */
+  readonly onIdle?: (() => void) | undefined;
   /** Past end of data, and finished. */
   readonly onEnded: () => void;
   readonly onFailed: (error: unknown) => void;
+}
+
+/** What makes a subtask one of a loop's head. */
+export type SubtaskLoop = Omit<LoopHeadOptions<unknown>, 'onArrival' | 'onFailed' | 'records' | 'closed' | 'discarded'>;
+/** What is to be written once the barrier is back. */
+interface WaitingSnapshot {
+  readonly captures: readonly EncodedCapture[];
+  readonly timing: SnapshotTiming;
+  readonly inFlight: InFlightCapture | undefined;
 }
 
 /**
  * One parallel instance of a stage in the embedded host: its mailbox, its input, its checkpoints. Everything it does happens in `run`, one step
  * after the other; what comes from elsewhere is put into the mailbox.
  */
-export class Subtask implements Runnable {
+export class Subtask implements Runnable, LoopMember {
   readonly id: SubtaskId;
   readonly #options: SubtaskOptions;
   readonly #flow: StageFlow;
   readonly #router: Router;
   readonly #gate: InputGate | undefined;
+  readonly #loop: LoopHead<WaitingSnapshot> | undefined;
   readonly #writes: SnapshotWrites;
   readonly #chunk = new ChunkSize();
   readonly #timeouts: BarrierTimeouts;
@@ -86,6 +104,8 @@ export class Subtask implements Runnable {
   /** The savepoint to stop with that this subtask has passed: nothing moves before it is known what became of it. */
   #standsBehind: CheckpointId | undefined;
   #barriers: Barrier[] = [];
+  /** Held back by a loop's head. */
+  #finalTime: Watermark | undefined;
   #inputEnded: 'no' | 'drain' | 'suspend' | 'done' = 'no';
   #opening: Promise<void> = Promise.resolve();
   #recordsIn = 0;
@@ -137,14 +157,21 @@ export class Subtask implements Runnable {
           announced: (barrier) => {
             this.#timeouts.saw(barrier);
           },
-          time: (signal) => this.#stage?.time(signal),
+          time: (signal) => {
+            // What still goes round is not late: the last watermark waits until nothing does.
+            if (this.#loop !== undefined && signal.kind === 'watermark' && signal.time === FINAL_WATERMARK.time)
+              this.#finalTime = signal;
+            else this.#stage?.time(signal);
+          },
           endOfData: (drain) => {
-            this.#inputEnded = drain ? 'drain' : 'suspend';
+            // What goes round a loop may outlive its input: then the end comes with endLoop.
+            if (this.#loop === undefined || !drain) this.#inputEnded = drain ? 'drain' : 'suspend';
           },
         },
         wake,
       );
     }
+    if (options.loop !== undefined) this.#loop = this.#loopHead(options.loop, wake);
   }
 
   /** Records taken from channels. */
@@ -197,6 +224,36 @@ export class Subtask implements Runnable {
     return this.#opening;
   }
 
+  /** Records that went round when the restored checkpoint was taken: they come before anything else. */
+  replay(batches: readonly RecordBatch<unknown>[]): void {
+    this.#loop?.restore(batches);
+  }
+
+  isQuiet(loop: ReadonlySet<StageId>): boolean {
+    return (
+      this.#mailbox.isEmpty &&
+      !this.#flow.isWaiting &&
+      !this.#flow.isSuspended &&
+      this.#step === undefined &&
+      this.#due.isEmpty &&
+      this.#gate?.isQuiet(loop) !== false &&
+      this.#loop?.isEmpty !== false
+    );
+  }
+
+  endTime(): void {
+    this.post(() => {
+      if (this.#finalTime !== undefined) this.#stage?.time(this.#finalTime);
+      this.#finalTime = undefined;
+    });
+  }
+
+  endLoop(): void {
+    this.post(() => {
+      this.#inputEnded = 'drain';
+    });
+  }
+
   start(): void {
     this.#opened = true;
     this.#options.scheduler.wake(this);
@@ -207,6 +264,7 @@ export class Subtask implements Runnable {
       this.#flow.begin(slice);
       const more = this.#work(slice);
       this.#router.flush();
+      if (!more) this.#options.onIdle?.();
       return more;
     } catch (error) {
       this.#fail(error);
@@ -244,6 +302,7 @@ export class Subtask implements Runnable {
       this.#timeouts.ended(checkpointId);
       this.#writes.abort(checkpointId);
       this.#gate?.abort(checkpointId);
+      this.#loop?.aborted(checkpointId);
       if (this.#preparing === checkpointId) this.#preparing = undefined;
       if (this.#standsBehind === checkpointId) this.#standsBehind = undefined;
       this.#stage?.aborted(checkpointId);
@@ -262,6 +321,7 @@ export class Subtask implements Runnable {
     await this.#opening.catch(() => undefined);
     await this.#step?.catch(() => undefined);
     await this.#flow.idle();
+    await this.#loop?.close();
     await this.#writes.close();
     await this.#completions.idle();
     await this.#stage?.close(end);
@@ -280,15 +340,18 @@ export class Subtask implements Runnable {
         // Also during a step: what an operator emits while it prepares must get through before the barrier leaves.
         if (!this.#maySend()) return false;
         this.#flow.resume();
-      } else if (this.#step !== undefined || this.#standsBehind !== undefined) {
+      } else if (this.#step !== undefined) {
         return false;
+      } else if (this.#standsBehind !== undefined) {
+        if (this.#loop?.advanceStanding() !== true) return false;
       } else if (isOvertaken && this.#gate !== undefined) {
         this.#gate.advanceOvertaking();
-      } else if (this.#barriers[0]?.stop === 'drain' && this.#inputEnded !== 'done') {
+      } else if (this.#isDrained && this.#loop === undefined) {
         // A source that is drained ends in front of the barrier.
         this.#endInput('drain');
       } else {
-        const barrier = this.#barriers.shift();
+        // A loop that is drained ends in front of it too, once nothing goes round any more.
+        const barrier = this.#isDrained ? undefined : this.#barriers.shift();
         if (barrier !== undefined) this.#checkpoint(barrier, this.#options.clock.monotonic());
         else if (this.#inputEnded === 'drain' || this.#inputEnded === 'suspend') this.#endInput(this.#inputEnded);
         else if (!this.#advance()) return false;
@@ -323,9 +386,15 @@ export class Subtask implements Runnable {
     this.#gate?.timeout(checkpointId);
   }
 
+  /** Data has to end before the next barrier. */
+  get #isDrained(): boolean {
+    return this.#barriers[0]?.stop === 'drain' && this.#inputEnded !== 'done';
+  }
+
   /** False: nothing can move now, and whoever changes that wakes the subtask. */
   #advance(): boolean {
-    if (!this.#router.hasDemand || this.#options.isPressed()) return this.#gate?.advanceControl() ?? false;
+    if (!this.#router.hasDemand || this.#options.isPressed() || this.#loop?.isPressed === true)
+      return this.#advanceControl();
     // In turn with records, so that neither keeps the other waiting.
     this.#wasDue = !this.#wasDue && this.#due.run();
     if (this.#wasDue) return true;
@@ -334,7 +403,7 @@ export class Subtask implements Runnable {
     this.#sentBefore = this.#router.records;
     const before = clock.monotonic();
     let moved: boolean;
-    if (this.#gate !== undefined) moved = this.#gate.advance(this.#chunk.size);
+    if (this.#gate !== undefined) moved = this.#take(this.#gate, this.#chunk.size);
     else if (this.#inputEnded === 'done' || this.#source === undefined) return false;
     else {
       const result = this.#source.pull(this.#chunk.size);
@@ -345,10 +414,28 @@ export class Subtask implements Runnable {
     return moved;
   }
 
+  #take(gate: InputGate, max: number): boolean {
+    const loop = this.#loop;
+    if (loop === undefined) return gate.advance(max);
+    if (loop.isReplaying || this.#isDrained) return loop.advance(max);
+    if (loop.letsInputGo && gate.advance(max)) {
+      loop.inputWent();
+      return true;
+    }
+    if (loop.advance(max)) return true;
+    return loop.isFetching ? gate.advanceControl() : gate.advance(max);
+  }
+
+  #advanceControl(): boolean {
+    if (this.#loop?.isReplaying === true) return false;
+    return this.#loop?.advanceControl() === true || (!this.#isDrained && this.#gate?.advanceControl() === true);
+  }
+
   #endInput(how: 'drain' | 'suspend'): void {
     this.#inputEnded = 'done';
     // As in Flink: what waits for a time that has not come stays in the checkpoint, and is not called early (ProcessingTimeService.quiesce).
     this.#due.close();
+    this.#loop?.end(how);
     const finished = how === 'drain' ? this.#stage?.finish() : undefined;
     this.#hold(finished, () => {
       this.#router.broadcast({ kind: 'end-of-data', drain: how === 'drain' });
@@ -366,7 +453,8 @@ export class Subtask implements Runnable {
         // The gate itself asks the alignment before it takes from a channel, and keeps what is in flight.
         return;
       case 'snapshot':
-        this.#checkpoint(action.barrier, action.startedAt, inFlight);
+        if (this.#loop !== undefined && action.barrier.stop === 'drain') this.#barriers.push(action.barrier);
+        else this.#checkpoint(action.barrier, action.startedAt, inFlight);
         return;
       case 'abort':
         this.#writes.abort(action.checkpointId);
@@ -397,9 +485,29 @@ export class Subtask implements Runnable {
       this.#router.forward(barrier);
       this.#options.onForwarded(checkpointId);
       if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
-      const capture = stage.capture(checkpointId);
+      const captures = stage.capture(checkpointId);
       const timing = { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun };
-      this.#writes.start(checkpointId, capture, timing, inFlight);
+      if (this.#loop === undefined) this.#writes.start(checkpointId, captures, timing, inFlight);
+      else this.#loop.snapshotTaken(checkpointId, { captures, timing, inFlight });
+    });
+  }
+
+  /** The snapshot of a loop's head is complete once the barrier has gone round. */
+  #loopHead(options: SubtaskLoop, wake: () => void): LoopHead<WaitingSnapshot> {
+    return new LoopHead<WaitingSnapshot>({
+      ...options,
+      onArrival: wake,
+      onFailed: (error) => {
+        this.#fail(error);
+      },
+      records: (batch) => this.#stage?.accept(0, batch),
+      closed: ({ checkpointId, captured: { captures, timing, inFlight }, state }) => {
+        this.#writes.start(checkpointId, captures, timing, inFlight, state);
+      },
+      discarded: ({ captures, inFlight }) => {
+        inFlight?.discard();
+        for (const { keyed } of captures) keyed?.release();
+      },
     });
   }
 

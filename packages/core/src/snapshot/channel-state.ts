@@ -12,6 +12,7 @@ export type ChannelName = Pick<ChannelStateHandle, 'edge' | 'fromSubtask' | 'toS
 
 /** Records of one channel as they were when they were encoded. */
 export interface EncodedChannelState {
+  readonly kind: 'input' | 'loop';
   readonly name: ChannelName;
   readonly serializer: SerializerRef;
   readonly timed: boolean;
@@ -22,6 +23,7 @@ export interface EncodedChannelState {
 
 /** Encodes the records of a channel batch by batch. From `add` on they may change. */
 export class ChannelStateEncoder {
+  readonly #kind: EncodedChannelState['kind'];
   readonly #name: ChannelName;
   readonly #serializer: Serializer;
   readonly #out = new ByteWriter();
@@ -29,9 +31,15 @@ export class ChannelStateEncoder {
   #times: number[] | undefined;
   #count = 0;
 
-  constructor(name: ChannelName, serializer: Serializer) {
+  constructor(name: ChannelName, serializer: Serializer, kind: EncodedChannelState['kind'] = 'input') {
+    this.#kind = kind;
     this.#name = name;
     this.#serializer = serializer;
+  }
+
+  /** Bytes so far. */
+  get size(): number {
+    return this.#out.length;
   }
 
   /** The records of the batch from the one at `from` on. */
@@ -50,6 +58,7 @@ export class ChannelStateEncoder {
     for (const time of this.#times ?? []) this.#out.f64(time);
     const { id, version } = this.#serializer;
     return {
+      kind: this.#kind,
       name: this.#name,
       serializer: { id, version },
       timed: this.#times !== undefined,
@@ -61,10 +70,10 @@ export class ChannelStateEncoder {
 
 /** Durable when settled. */
 export async function writeChannelState(
-  { name, serializer, timed, count, bytes }: EncodedChannelState,
+  { kind, name, serializer, timed, count, bytes }: EncodedChannelState,
   location: Pick<CheckpointLocation, 'createBlob'>,
 ): Promise<ChannelStateHandle> {
-  return { kind: 'input', ...name, serializer, timed, count, blob: await writeBlob(bytes, location) };
+  return { kind, ...name, serializer, timed, count, blob: await writeBlob(bytes, location) };
 }
 
 /** `bytes` is what `handle.blob` stands for; `what` names them in messages. Fails as `decodeValues` does. */

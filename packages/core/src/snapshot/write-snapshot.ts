@@ -22,6 +22,8 @@ export interface WriteSnapshotOptions {
   readonly parts: readonly EncodedCapture[];
   /** What was in flight to the head operator, once that is known. Absent for a checkpoint whose barrier has overtaken nothing here. */
   readonly inFlight?: (() => Promise<readonly EncodedChannelState[]>) | undefined;
+  /** What went round behind the barrier. */
+  readonly loop?: readonly EncodedChannelState[] | undefined;
   readonly location: Pick<CheckpointLocation, 'createBlob'>;
   readonly slice: Slice;
 }
@@ -50,7 +52,7 @@ export async function writeSnapshot(
   } finally {
     for (const keyed of unreleased) keyed.release();
   }
-  for (const encoded of (await options.inFlight?.()) ?? [])
+  for (const encoded of [...((await options.inFlight?.()) ?? []), ...(options.loop ?? [])])
     addChannel(operators, await writeChannelState(encoded, options.location));
   const stateBytes = operators.flatMap(blobsOf).reduce((sum, blob) => sum + sizeOf(blob), 0);
   return { snapshot: { subtask: options.subtask, operators }, stateBytes };

@@ -44,6 +44,7 @@ describe('checkpoint settings', () => {
       allowNonRestoredState: false,
       claimMode: 'no-claim',
       preferCheckpointForRecovery: true,
+      iterations: 'logged',
     });
   });
 
@@ -89,6 +90,7 @@ describe('checkpoint settings', () => {
       'state.checkpoints.num-retained': 4,
       'weir.checkpointing.lock-timeout': '3 s',
       'weir.checkpointing.allow-duplicates': 'true',
+      'weir.checkpointing.iterations': 'FORCE',
     });
     expect(resolveCheckpointSettings(undefined, configuration)).toMatchObject({
       intervalMs: 10_000,
@@ -98,6 +100,7 @@ describe('checkpoint settings', () => {
       numRetained: 4,
       lockTimeoutMs: 3000,
       allowDuplicates: true,
+      iterations: 'force',
     });
   });
 
@@ -170,6 +173,7 @@ describe('checkpoint settings', () => {
     ['allowDuplicates', 1],
     ['unaligned', 'x'],
     ...[-1, 0.5, NaN, Infinity, 'x', null].map((value) => ['alignedTimeout', value]),
+    ['iterations', 'lost'],
   ])('refuse %s = %j, naming the option', (option, value) => {
     const error = failure(100, { [option as string]: value });
     expect(error.code).toBe('CONFIG_INVALID');

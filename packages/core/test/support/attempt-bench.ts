@@ -12,6 +12,7 @@ import { planOf, type Plan } from '../../src/graph/plan.js';
 import type { LogicalGraph } from '../../src/graph/stream-node.js';
 import type { OperatorOptions, Stream } from '../../src/graph/stream.js';
 import { Attempt, type AttemptOptions } from '../../src/host/attempt.js';
+import { MemoryTemporaryFiles } from './memory-temporary-files.js';
 import { memoryLocation, type OnWrite } from './memory-location.js';
 import type { TickingClock } from './ticking-clock.js';
 
@@ -100,6 +101,7 @@ export class AttemptBench {
       checkpointing: true,
       mode: 'aligned',
       stateBackend: createReferenceStateBackend,
+      temporaryFiles: new MemoryTemporaryFiles(),
       random: seededRandom(1),
       logger: SILENT,
       metrics: NO_METRICS,

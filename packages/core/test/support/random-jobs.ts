@@ -7,6 +7,7 @@ import {
   coProcess,
   filter,
   flatMap,
+  iterate,
   keyBy,
   keyedProcess,
   map,
@@ -21,7 +22,7 @@ import {
   type KeyContext,
   type TimerContext,
 } from '../../src/operators.js';
-import type { Stream } from '../../src/graph/stream.js';
+import type { Stream, StreamOperator } from '../../src/graph/stream.js';
 import type { From } from './attempt-bench.js';
 import { committingSink, type Outside } from './committing-sink.js';
 import { splitSource, type Poll } from './split-source.js';
@@ -38,6 +39,8 @@ const SHAPES = [
   'broadcast',
   'windows',
   'timed-join',
+  'loop',
+  'loops',
 ] as const;
 
 export interface RandomJob {
@@ -204,7 +207,32 @@ export function describeJob(
         ),
         'out',
       );
+      return;
     }
+    case 'loop':
+      sink(a.pipe(union(b), halved('halve'), counted('count')), 'out');
+      return;
+    case 'loops':
+      sink(
+        a.pipe(
+          iterate<Input, Input>(
+            (input) => {
+              const inner = input.pipe(lowered('inner', 7, 40));
+              return {
+                feedback: inner.pipe(
+                  filter(({ n }) => n > 10),
+                  union(b),
+                  map((r) => ({ ...r, n: r.n - 10 })),
+                ),
+                output: inner.pipe(filter(({ n }) => n <= 10)),
+              };
+            },
+            { uid: 'outer' },
+          ),
+          counted('count'),
+        ),
+        'out',
+      );
   }
 }
 
@@ -238,6 +266,51 @@ function closeWindow(
   for (let count = counts.get(end) ?? 0; count > 0; count--)
     emit(`${String(key)} until ${String(end)} #${String(count)}`);
   counts.delete(end);
+}
+
+/** Sends each record round until it is small, leaving a trace of every round; each key counts what it sees. */
+function halved(uid: string): (s: Stream<Input, 'replayable'>) => Stream<Input, 'replayable'> {
+  return (s) =>
+    s.pipe(
+      iterate<Input, Input>(
+        (input) => {
+          const round = input.pipe(
+            keyBy(({ n }) => n % 7),
+            keyedProcess({
+              uid: `${uid}-round`,
+              state: { count: valueState({ initial: () => 0 }) },
+              onRecord(record, { state }, emit: Emit<{ readonly record: Input; readonly seen: number }>) {
+                state.count.update(state.count.value() + 1);
+                emit({ record, seen: state.count.value() });
+              },
+            }),
+          );
+          return {
+            feedback: round.pipe(
+              flatMap(({ record }) => (record.n % 3 === 0 ? [record.n / 3, record.n / 3 + 1] : [record.n >> 1])),
+              filter((n) => n > 2),
+              map((n) => ({ source: uid, n })),
+            ),
+            output: round.pipe(map(({ seen }) => ({ source: 'seen', n: seen }))),
+          };
+        },
+        { uid },
+      ),
+    );
+}
+
+/** Sends each record round, `by` less each time, until it is at most `to`. */
+function lowered(uid: string, by: number, to: number): StreamOperator<Input, Input> {
+  return iterate<Input, Input>(
+    (input) => {
+      const round = input.pipe(
+        rebalance(),
+        map((r) => ({ ...r, n: r.n - by })),
+      );
+      return { feedback: round.pipe(filter(({ n }) => n > to)), output: round.pipe(filter(({ n }) => n <= to)) };
+    },
+    { uid },
+  );
 }
 
 /** Numbers the records of each key as they come. */

@@ -115,7 +115,7 @@ function unhurried<T, Split extends SourceSplit, Position>(
   };
 }
 
-/** The same sink, a millisecond for every twenty records. */
+/** The same sink, a millisecond for every five records. */
 function slowly<T, Committable>(sink: Sink<T, 'exactly-once', Committable>): Sink<T, 'exactly-once', Committable> {
   return delegating(sink, {
     open: async (context) => {
@@ -124,7 +124,7 @@ function slowly<T, Committable>(sink: Sink<T, 'exactly-once', Committable>): Sin
         async write(batch) {
           await writer.write(batch);
           await new Promise<void>((resolve) => {
-            context.clock.timer(batch.length / 20, resolve);
+            context.clock.timer(batch.length / 5, resolve);
           });
         },
       });

@@ -6,6 +6,7 @@ import { flatMap, keyBy, keyedProcess, map, rebalance, union, valueState, type E
 import type { Stream } from '../../src/graph/stream.js';
 import { AttemptBench, plan, type AttemptBenchOptions, type TakenCheckpoint } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
+import { RescaledCheckpoint } from '../support/rescaled-checkpoint.js';
 import { splitSource } from '../support/split-source.js';
 import { TickingClock } from '../support/ticking-clock.js';
 
@@ -20,6 +21,7 @@ class SlowJob {
   readonly outside = new Outside<number>();
   readonly #between: (s: Numbers) => Numbers;
   readonly #options: { readonly count: number; readonly parallelism: number } & Partial<AttemptBenchOptions>;
+  #attempts = 0;
   written = 0;
   read = 0;
 
@@ -28,8 +30,8 @@ class SlowJob {
     this.#options = { count: 100_000, parallelism: 1, overtakesAfter: 0, ...options };
   }
 
-  async attempt(restore?: TakenCheckpoint): Promise<AttemptBench> {
-    const { count, parallelism, ...options } = this.#options;
+  async attempt(restore?: TakenCheckpoint, parallelism = this.#options.parallelism): Promise<AttemptBench> {
+    const { count, ...options } = this.#options;
     const described = plan((from) => {
       from(
         splitSource([upTo(count)], {
@@ -55,7 +57,9 @@ class SlowJob {
           { uid: 'out' },
         );
     }, parallelism);
-    const bench = new AttemptBench(described, { clock: this.clock, ...options, restore });
+    const checkpoint = restore === undefined ? undefined : new RescaledCheckpoint(restore, described);
+    const attempt = ++this.#attempts;
+    const bench = new AttemptBench(described, { clock: this.clock, ...options, attempt, restore: checkpoint });
     await bench.run();
     return bench;
   }
@@ -413,9 +417,14 @@ describe('a record that cannot be stored', () => {
 });
 
 describe('a keyed count behind a slow sink', () => {
-  test.each([0, 4 * WRITE_MS])(
-    'is exact after crashes at any checkpoint, overtaking after %d ms',
-    async (overtakesAfter) => {
+  test.each<[number, readonly number[]]>([
+    [0, [3]],
+    [4 * WRITE_MS, [3]],
+    [0, [2, 3, 1, 4]],
+    [4 * WRITE_MS, [1, 4, 3]],
+  ])(
+    'is exact after crashes at any checkpoint, overtaking after %d ms, at parallelism %j by turns',
+    async (overtakesAfter, parallelisms) => {
       const counted = (s: Stream<number, 'replayable'>): Numbers =>
         s.pipe(
           keyBy((n) => n % 10),
@@ -432,13 +441,12 @@ describe('a keyed count behind a slow sink', () => {
         );
       const job = new SlowJob(counted, {
         count: 12_000,
-        parallelism: 3,
         overtakesAfter,
-      } as Partial<AttemptBenchOptions>);
+      });
       let newest: TakenCheckpoint | undefined;
       let flying = 0;
       for (let id = 1; id <= 5; id++) {
-        const bench = await job.attempt(newest);
+        const bench = await job.attempt(newest, parallelisms[id % parallelisms.length]);
         await job.clock.advance(2 * WRITE_MS);
         const checkpoint = await bench.trigger(id);
         await job.clock.advance(8 * WRITE_MS);

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import type { StreamElement } from '../../src/element/element.js';
-import { transform, union, type Operator } from '../../src/operators.js';
+import { transform, union, type Operator, type OperatorContext } from '../../src/operators.js';
 import { AttemptBench, plan, type AttemptBenchOptions } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
 import { splitSource, type Poll } from '../support/split-source.js';
@@ -99,6 +99,38 @@ describe('behind a savepoint to stop with', () => {
       await finish(job);
       expect(job.outside.visible.toSorted()).toEqual([...ALL, 'bye'].toSorted());
     }
+  });
+
+  test('a timer that falls due waits as long, and is not lost', async () => {
+    const clock = new TickingClock();
+    const written: string[] = [];
+    const outside = new Outside<string>();
+    const polls = (): Poll => ({ count: 0, isAsync: true });
+    const create = ({ timer }: OperatorContext): Operator<string, string> => ({
+      connect: (source) =>
+        new Observable<StreamElement<string>>((target) => {
+          timer(50, () => {
+            target.next({ kind: 'batch', records: ['due'] });
+          });
+          return source.subscribe(target);
+        }),
+    });
+    const described = plan((from) => {
+      const numbers = from(splitSource([['never']], { polls }), { uid: 'numbers' });
+      transform<string, 'replayable'>([numbers], { name: 'timer', isStateful: false, create }, { uid: 't' }).to(
+        committingSink(outside, { onWrite: (batch) => void written.push(...batch) }),
+        { uid: 'out' },
+      );
+    });
+    const bench = new AttemptBench(described, { clock });
+    await bench.run();
+    const savepoint = await bench.trigger(1, undefined, 'suspend');
+    await clock.advance(100);
+    expect([savepoint.isComplete, written]).toEqual([true, []]);
+    bench.abort(savepoint);
+    await clock.run(20);
+    expect(written).toEqual(['due']);
+    await bench.attempt.close('cancelled');
   });
 
   test('other barriers wait, too', async () => {

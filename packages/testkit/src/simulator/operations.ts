@@ -1,15 +1,15 @@
 import type { JobHandle } from '@weir/core';
 import type { Random } from '@weir/core/contracts';
 
-/** What somebody does to a running job. `stop`: with a savepoint, from which the next process goes on. */
-type Operation = 'checkpoint' | 'savepoint' | 'stop';
+/** What somebody does to a running job. `stop`: with a savepoint, from which the next process goes on. `suspend`: as it stands. */
+type Operation = 'checkpoint' | 'savepoint' | 'stop' | 'suspend';
 
 /** Those who run the job of one simulation: they ask it for checkpoints and savepoints, and stop it to start it again. */
 export class Operations {
   readonly #random: Random;
   readonly #directory: string | undefined;
   #stopsLeft = 2;
-  #isStopping = false;
+  #stopping: 'stop' | 'suspend' | undefined;
   #stoppedAt: string | undefined;
 
   /** `directory`: where savepoints go; without one there are none. */
@@ -26,14 +26,14 @@ export class Operations {
     return { restoreFrom: pointer, claimMode: this.#random() < 0.5 ? 'claim' : 'no-claim' };
   }
 
-  /** Whether the process that runs now was asked to stop. */
-  get isStopping(): boolean {
-    return this.#isStopping;
+  /** How the process that runs now was asked to end, if it was. */
+  get stopping(): 'stop' | 'suspend' | undefined {
+    return this.#stopping;
   }
 
   /** Plans what is done in a process that takes about `usualMs`; `later` is its clock's. */
   begin(job: JobHandle, usualMs: number, later: (ms: number, action: () => void) => void): void {
-    this.#isStopping = false;
+    this.#stopping = undefined;
     for (const operation of this.#draw()) {
       later(this.#random() ** 2 * usualMs, () => {
         // That it is refused, or fails, is an ordinary answer.
@@ -45,6 +45,7 @@ export class Operations {
   #draw(): readonly Operation[] {
     const drawn: Operation[] = [];
     if (this.#random() < 0.2) drawn.push('checkpoint');
+    if (this.#random() < 0.1 && this.#stopsLeft > 0) drawn.push('suspend');
     if (this.#directory === undefined) return drawn;
     if (this.#random() < 0.5) drawn.push('savepoint');
     if (this.#random() < 0.5 && this.#stopsLeft > 0) drawn.push('stop');
@@ -60,9 +61,14 @@ export class Operations {
         await job.triggerSavepoint(this.#directory);
         return;
       case 'stop':
-        this.#isStopping = true;
+        this.#stopping = 'stop';
         this.#stoppedAt = (await job.stopWithSavepoint({ dir: this.#directory })).pointer;
         this.#stopsLeft--;
+        return;
+      case 'suspend':
+        this.#stopsLeft--;
+        this.#stopping = 'suspend';
+        await job[Symbol.asyncDispose]();
     }
   }
 }

@@ -130,9 +130,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
     }
     if (death.hasCome) return finish({ kind: 'killed' });
     if (seen.end === undefined) return stuck('nothing is left that could happen');
-    const { pendingOfJob } = clock;
-    if (pendingOfJob > 0)
-      watch.violated(`${String(pendingOfJob)} timers or turns were left behind by a job that had ended`);
+    watch.ended(clock.pendingOfJob);
     return finish(seen.end);
   }
 }
@@ -153,11 +151,14 @@ export function describeEnd(end: ProcessEnd): string {
 }
 
 /** The environment as the job sees it: its sources have bad days. */
-function inWorld(env: Environment, { faults }: OutsideWorld): Environment {
+function inWorld(env: Environment, { faults, watch }: OutsideWorld): Environment {
   return {
     ...env,
     // Of another type only for the compiler: the same methods over the same records.
     from: (source, options) =>
-      env.from(unreliableSource(source as unknown as Source<unknown>, faults) as unknown as typeof source, options),
+      env.from(
+        unreliableSource(source as unknown as Source<unknown>, faults, watch) as unknown as typeof source,
+        options,
+      ),
   };
 }

@@ -1,3 +1,4 @@
+import type { JobEnd } from '@weir/core';
 import { isWeirError, type Random } from '@weir/core/contracts';
 import { seededRandom } from '../seeded-random.js';
 import { compareOutput } from './compare.js';
@@ -33,6 +34,7 @@ export interface SeedReport {
 const FIRST_CALM_PROCESS = 12;
 /** Beyond so many processes the job does not come to its end. */
 const MOST_PROCESSES = 24;
+const STARTED_AGAIN = 0.1;
 const FEWEST_MOST_STEPS = 100_000;
 const LONGEST_DOWNTIME_MS = 1000;
 const START = 1_700_000_000_000;
@@ -58,6 +60,8 @@ export async function runSeed(make: MakeSimulatedJob, seed: number, trace: Trace
   let startsAt = START;
   let processes = 0;
   let parallelism = drawParallelism(job, random);
+  // Now and then it is started once more when it has finished, and must leave everything as it is.
+  let starts = random() < STARTED_AGAIN ? 2 : 1;
   let problem: string | undefined;
   for (;;) {
     if (++processes >= FIRST_CALM_PROCESS) faults.calm();
@@ -78,7 +82,8 @@ export async function runSeed(make: MakeSimulatedJob, seed: number, trace: Trace
     steps += report.steps;
     startsAt = report.endedAt + random() * LONGEST_DOWNTIME_MS;
     problem = problemOf(report.end, watch, operations);
-    if (problem !== undefined || isFinished(report.end)) break;
+    if (isFinished(report.end)) starts--;
+    if (problem !== undefined || starts === 0) break;
     if (processes >= MOST_PROCESSES) {
       problem = `it has not finished after ${String(processes)} processes; the last: ${describeEnd(report.end)}`;
       break;
@@ -150,12 +155,15 @@ function problemOf(end: ProcessEnd, { violations }: Watch, operations: Operation
         ? undefined
         : describeEnd(end);
     case 'ended':
-      return isFinished(end) || (end.end === 'stopped' && operations?.isStopping === true)
-        ? undefined
-        : describeEnd(end);
+      return isFinished(end) || isAsked(end.end, operations) ? undefined : describeEnd(end);
     case 'killed':
       return undefined;
   }
+}
+
+/** Asked to stop it may still be asked to be suspended before it has. */
+function isAsked(end: JobEnd, operations: Operations | undefined): boolean {
+  return operations?.stopping !== undefined && (end === 'stopped' || end === 'cancelled');
 }
 
 function isFinished(end: ProcessEnd): boolean {

@@ -59,7 +59,7 @@ function inWorld(
     case CoordinatorRole.name:
       return unreliableCoordinator(create(scope) as CoordinatorFactory, faults, network, watch);
     case StateBackendRole.name:
-      return unreliableState(create(scope) as StateBackend, faults);
+      return unreliableState(create(scope) as StateBackend, faults, watch);
     default:
       return create(scope);
   }

@@ -14,7 +14,12 @@ export function unreliableSink<T, K extends SinkGrade, C>(
       const place = `sink ${context.uid}`;
       faults.visit(`opening ${place}`);
       const writer = await sink.open(context);
+      const closed = watch.leftOpen.opened('sink writers');
       return delegating<SinkWriter<T, C>>(writer, {
+        async close() {
+          closed();
+          await writer.close();
+        },
         write(batch) {
           faults.visit(place);
           const slow = faults.slowness(place);

@@ -1,9 +1,10 @@
 import type { Source, SourceReader } from '@weir/core/contracts';
 import { delegating } from './delegating.js';
 import type { Faults } from './faults.js';
+import type { Watch } from './watch.js';
 
 /** The same source on a bad day: it fails, lets wait, and gives fewer records than it is asked for. */
-export function unreliableSource<T>(source: Source<T>, faults: Faults): Source<T> {
+export function unreliableSource<T>(source: Source<T>, faults: Faults, watch: Watch): Source<T> {
   return delegating(source, {
     enumerator(context) {
       faults.visit('a split enumerator');
@@ -13,7 +14,12 @@ export function unreliableSource<T>(source: Source<T>, faults: Faults): Source<T
       await faults.wait(faults.random(), context.signal);
       faults.visit(`opening split ${split.id} of source ${context.uid}`);
       const reader = await source.open(split, position, context);
+      const closed = watch.leftOpen.opened('source readers');
       return delegating<SourceReader<T>>(reader, {
+        async close() {
+          closed();
+          await reader.close();
+        },
         poll(max) {
           const place = `source ${context.uid}`;
           faults.visit(place);

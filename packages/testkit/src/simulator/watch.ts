@@ -1,10 +1,13 @@
 import type { CheckpointId, Committable, JobEvent, StoredCheckpoint } from '@weir/core/contracts';
+import { LeftOpen } from './left-open.js';
 
 /**
  * Sees what really happens in the outside world of a run, and whether it may. A violation is noted rather than thrown: what the job would do with
  * an error must not hide it.
  */
 export class Watch {
+  /** Of the process that runs now. */
+  leftOpen: LeftOpen = new LeftOpen();
   readonly #violations: string[] = [];
   #newest: CheckpointId = 0;
   #isFinished = false;
@@ -41,6 +44,7 @@ export class Watch {
   begins(): void {
     this.#lastTriggered = 0;
     this.#lastCompleted = 0;
+    this.leftOpen = new LeftOpen();
   }
 
   sees(event: JobEvent): void {
@@ -91,6 +95,14 @@ export class Watch {
           `sink ${identity.sink} committed output of checkpoint ${String(identity.checkpointId)} when ${String(this.#newest)} was the newest that is complete`,
         );
     }
+  }
+
+  /** The job of a process has ended by itself. */
+  ended(pendingActions: number): void {
+    if (pendingActions > 0)
+      this.violated(`${String(pendingActions)} timers or turns were left behind by a job that had ended`);
+    const open = this.leftOpen.describe();
+    if (open !== undefined) this.violated(`a job that had ended has left open: ${open}`);
   }
 
   capturedInFlight(): void {

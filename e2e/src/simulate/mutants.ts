@@ -5,8 +5,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'acknowledged before it is written',
     file: 'core/snapshot/write-snapshot',
-    find: 'await capture.write(writer, slice);',
-    replace: 'void capture.write(writer, slice).catch(() => undefined);',
+    find: 'await capture.write(marked ?? writer, slice);',
+    replace: 'void capture.write(marked ?? writer, slice).catch(() => undefined);',
+  },
+  {
+    name: 'timers forgotten on restore',
+    file: 'core/operator/keyed-timers',
+    find: "if (entry.kind === 'map') this.#queues[domain].add(entry.key, entry.mapKey as number);",
+    replace: 'void entry;',
   },
   {
     name: 'no alignment',

@@ -4,6 +4,7 @@ import { listChecks, mapChecks } from './collections.js';
 import { checksOf, type StateBackendSuiteOptions } from './fixture.js';
 import { historyChecks } from './histories.js';
 import { lifeCycleChecks } from './life-cycle.js';
+import { timerChecks } from './timers.js';
 import { valueChecks } from './values.js';
 import { writingChecks } from './writing.js';
 
@@ -17,6 +18,7 @@ export function stateBackendSuite(test: TestFunction, options: StateBackendSuite
   valueChecks(check);
   listChecks(check);
   mapChecks(check);
+  timerChecks(check);
   captureChecks(check);
   coexistenceChecks(check);
   historyChecks(test, options);

@@ -78,6 +78,32 @@ export function collect(input: Items, { uid, keys, parallelism }: KeyedOptions):
   );
 }
 
+/** After so long the clock calls for what was held back; event time does when it ends. */
+const DELAY_MS = 8;
+
+/** Holds records back until a timer of their key is called, then numbers them. */
+export function delay(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  return input.pipe(
+    keyBy(({ key }) => key % keys),
+    keyedProcess({
+      uid,
+      parallelism,
+      state: { held: valueState({ initial: () => 0 }), told: valueState({ initial: () => 0 }) },
+      onRecord(_item, { state: { held }, timers }, _emit: Emit<Item>) {
+        held.update(held.value() + 1);
+        timers.registerProcessingTime(timers.now() + DELAY_MS);
+        timers.registerEventTime(Number.MAX_SAFE_INTEGER);
+      },
+      onTimer(_time, { key, state: { held, told } }, emit) {
+        const until = told.value() + held.value();
+        for (let n = told.value() + 1; n <= until; n++) emit({ id: `${uid}:${String(key)}@${String(n)}`, key: n });
+        told.update(until);
+        held.clear();
+      },
+    }),
+  );
+}
+
 /** A rolling reduce. */
 export function reduce(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
   return input.pipe(

@@ -4,7 +4,7 @@ import { filter, flatMap, map, rebalance, union } from '@weir/core/operators';
 import type { TransactionalMemorySink } from '../../job-parts/transactional-memory-sink.js';
 import type { Simulation } from '../simulated-job.js';
 import { numberOf, type Item } from './item.js';
-import { collect, count, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
+import { collect, count, delay, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
 import { pacedSource } from './paced-source.js';
 
 /** A stream of the graph that is being built, and about how many records it has. */
@@ -85,6 +85,8 @@ function one({ items, records }: Open, step: number, random: Random, simulation:
       return { items: collect(items, keyed), records };
     case 7:
       return { items: reduce(items, keyed), records };
+    case 8:
+      return { items: delay(items, keyed), records };
     default:
       return { items: count(items, keyed), records };
   }

@@ -16,13 +16,23 @@ export interface Line {
   readonly count: number;
 }
 
+/** How wide a life is; chained where neighbours are alike. */
+export interface Shape {
+  readonly splits: number;
+  readonly source: number;
+  readonly count: number;
+  readonly sink: number;
+}
+const NARROW: Shape = { splits: 1, source: 1, count: 1, sink: 1 };
+
 export type Ending =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'ended'; readonly end: JobEnd }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** What users do while the job runs. */
+/** What users do before and while the job runs. */
 export interface LifeOptions {
+  readonly shape?: Shape | undefined;
   /** A path, once the savepoint was moved. Default `auto`. */
   readonly restoreFrom?: string | undefined;
   /** A savepoint after so many ms. */
@@ -38,13 +48,14 @@ let pid = 1000;
 
 /**
  * One process of a small job (numbers → keyed count → files) on a disk, on a clock of its own, until it ends or the disk stops it. A checkpoint
- * every 20 ms, a record every 4 ms: several complete before the final one. The same disk and the same stop give the same life.
+ * every 20 ms, a record of each split every 4 ms: several complete before the final one. The same disk and the same stop give the same life.
  */
 export async function live(
   disk: CrashFileSystem,
   fileSystem: FileSystem = disk,
   options: LifeOptions = {},
 ): Promise<Ending> {
+  const { shape = NARROW } = options;
   const clock = new VirtualClock(1_700_000_000_000);
   const random = seededRandom(7);
   const self = { pid: pid++, startedAt: '1', bootId: 'boot' };
@@ -70,11 +81,12 @@ export async function live(
   const env = createEnvironment({ plugins: [checkpointCoordinator(), storage], clock, random, newId, logger: SILENT });
   env.enableCheckpointing(20);
   env
-    .from(paced(RECORDS), { uid: 'numbers' })
+    .from(paced(RECORDS, shape.splits), { uid: 'numbers', parallelism: shape.source })
     .pipe(
       keyBy((id) => id % KEYS),
       keyedProcess({
         uid: 'count',
+        parallelism: shape.count,
         state: { count: valueState({ initial: () => 0 }) },
         onRecord(id, { key, state: { count } }, emit: Emit<Line>) {
           count.update(count.value() + 1);
@@ -82,7 +94,7 @@ export async function live(
         },
       }),
     )
-    .to(fileSink({ dir: '/sink/out', format: jsonLines<Line>(), fileSystem }), { uid: 'out' });
+    .to(fileSink({ dir: '/sink/out', format: jsonLines<Line>(), fileSystem }), { uid: 'out', parallelism: shape.sink });
 
   let ending: Ending | undefined;
   const job = await env.start('lives', { restoreFrom: options.restoreFrom });
@@ -110,18 +122,25 @@ export async function live(
   return ending as unknown as Ending;
 }
 
-function paced(count: number): Source<number, 'replayable', { readonly id: string }, number> {
+/** The numbers below `count`, dealt out to the splits one after the other. */
+function paced(count: number, splits: number): Source<number, 'replayable', SequenceSplit, number> {
   return {
     grade: 'replayable',
     bounded: true,
-    enumerator: () => staticSplits([{ id: 'numbers' }]),
-    open: (_split, start = 0, { clock }) => {
+    enumerator: () =>
+      staticSplits(Array.from({ length: splits }, (_, first) => ({ id: `numbers-${String(first)}`, first }))),
+    open: ({ first }, start = first, { clock }) => {
       let next = start;
+      const take = (): readonly number[] => {
+        const taken = next;
+        next += splits;
+        return [taken];
+      };
       return Promise.resolve({
         poll: () =>
           new Promise<readonly number[] | 'end'>((resolve) => {
             clock.timer(4, () => {
-              resolve(next < count ? [next++] : 'end');
+              resolve(next < count ? take() : 'end');
             });
           }),
         position: () => next,
@@ -130,9 +149,19 @@ function paced(count: number): Source<number, 'replayable', { readonly id: strin
     },
   };
 }
+interface SequenceSplit {
+  readonly id: string;
+  readonly first: number;
+}
 
-/** What is wrong with the published output: nothing, once the job has finished. */
-export async function faultsOf(disk: CrashFileSystem): Promise<readonly string[]> {
+/**
+ * What is wrong with the published output: nothing, once the job has finished. With several splits nobody can say which record of a key comes
+ * first, but that each record comes once, and each count of each key.
+ */
+export async function faultsOf(
+  disk: CrashFileSystem,
+  { splits }: Pick<Shape, 'splits'> = NARROW,
+): Promise<readonly string[]> {
   const entries = await disk.readDirectory('/sink/out').catch(() => []);
   const names = entries.map(({ name }) => name).filter((name) => !name.startsWith('.'));
   const lines: Line[] = [];
@@ -141,11 +170,16 @@ export async function faultsOf(disk: CrashFileSystem): Promise<readonly string[]
     if (text !== '' && !text.endsWith('\n')) return [`${name} ends in the middle of a line`];
     for (const line of text.split('\n')) if (line !== '') lines.push(JSON.parse(line) as Line);
   }
-  const seen = lines.map(({ id, key, count }) => `${String(id)}/${String(key)}/${String(count)}`).sort();
-  const expected = Array.from(
-    { length: RECORDS },
-    (_, id) => `${String(id)}/${String(id % KEYS)}/${String(Math.floor(id / KEYS) + 1)}`,
-  ).sort();
+  const factsOf = ({ id, key, count }: Line): readonly string[] => {
+    const counted = `${String(key)}/${String(count)}`;
+    return splits === 1 ? [`${String(id)}/${counted}`] : [String(id), counted];
+  };
+  const seen = lines.flatMap(factsOf).sort();
+  const expected = Array.from({ length: RECORDS }, (_, id) =>
+    factsOf({ id, key: id % KEYS, count: Math.floor(id / KEYS) + 1 }),
+  )
+    .flat()
+    .sort();
   const lost = expected.filter((line) => !seen.includes(line)).map((line) => `lost ${line}`);
   const extra = seen
     .filter((line, i) => !expected.includes(line) || seen.indexOf(line) !== i)

@@ -3,8 +3,10 @@ import {
   WeirError,
   messageOf,
   type BlobHandle,
+  type BlobPart,
   type CheckpointId,
   type CheckpointLocation,
+  type FileBlob,
   type JobStorage,
   type StorageLock,
   type StorageScope,
@@ -19,7 +21,7 @@ import { listCheckpoints } from './list-checkpoints.js';
 import { FsStorageLock } from './lock/fs-storage-lock.js';
 import { LockRegister } from './lock/lock-register.js';
 import { takeLock } from './lock/take-lock.js';
-import { readBlob } from './read-blob.js';
+import { readBlob, readBlobPart } from './read-blob.js';
 import { resolvePointer } from './resolve-pointer.js';
 
 export interface JobPlace extends LocationPlace {
@@ -123,6 +125,10 @@ export class FsJobStorage implements JobStorage {
 
   read(checkpoint: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array> {
     return readBlob(this.#place.fileSystem, this.#place.job, checkpoint, blob);
+  }
+
+  readPart(checkpoint: StoredCheckpoint, blob: FileBlob, part: BlobPart): Promise<Uint8Array> {
+    return readBlobPart(this.#place.fileSystem, this.#place.job, checkpoint, blob, part);
   }
 
   async delete(checkpoint: StoredCheckpoint): Promise<void> {

@@ -5,6 +5,7 @@ import {
   isWeirError,
   messageOf,
   type BlobHandle,
+  type BlobPart,
   type FileBlob,
   type FileHandle,
   type FileSystem,
@@ -23,6 +24,42 @@ export async function readBlob(
   blob: BlobHandle,
 ): Promise<Uint8Array> {
   if (blob.kind === 'inline') return blob.bytes;
+  return reading(fs, job, checkpoint, blob, async (file) => {
+    const bytes = await readBytes(file, { offset: 0, length: blob.length });
+    return { bytes, difference: await differenceOf(file, blob, bytes) };
+  });
+}
+
+/** So many bytes of a file, of which only the number is verified. CHECKPOINT_UNREADABLE if they are not there. */
+export async function readBlobPart(
+  fs: FileSystem,
+  job: JobName,
+  checkpoint: StoredCheckpoint,
+  blob: FileBlob,
+  part: BlobPart,
+): Promise<Uint8Array> {
+  return reading(fs, job, checkpoint, blob, async (file) => {
+    const bytes = await readBytes(file, part);
+    const wanted = part.offset + part.length;
+    const difference =
+      bytes.length === part.length ? undefined : `ends before byte ${String(wanted)} of ${String(blob.length)}`;
+    return { bytes, difference };
+  });
+}
+
+interface Read {
+  readonly bytes: Uint8Array;
+  /** From what was written; undefined: none. */
+  readonly difference: string | undefined;
+}
+
+async function reading(
+  fs: FileSystem,
+  job: JobName,
+  checkpoint: StoredCheckpoint,
+  blob: FileBlob,
+  read: (file: FileHandle) => Promise<Read>,
+): Promise<Uint8Array> {
   const path = join(checkpoint.pointer, blob.path);
   const damaged = (what: string, cause?: unknown): WeirError =>
     new WeirError(
@@ -33,7 +70,7 @@ export async function readBlob(
   try {
     const file = await fs.open(path, 'read');
     try {
-      const { bytes, difference } = await readChecked(file, blob);
+      const { bytes, difference } = await read(file);
       if (difference !== undefined) throw damaged(difference);
       return bytes;
     } finally {
@@ -44,29 +81,27 @@ export async function readBlob(
   }
 }
 
-async function readChecked(
-  file: FileHandle,
-  blob: FileBlob,
-): Promise<{ readonly bytes: Uint8Array; readonly difference: string | undefined }> {
-  const bytes = Buffer.allocUnsafeSlow(blob.length);
-  let checksum = 0;
-  let length = 0;
-  while (length < blob.length) {
-    const chunk = await file.read(length, Math.min(READ_SIZE, blob.length - length));
+/** Fewer if the file ends before. */
+async function readBytes(file: FileHandle, { offset, length }: BlobPart): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let count = 0;
+  while (count < length) {
+    const chunk = await file.read(offset + count, Math.min(READ_SIZE, length - count));
     if (chunk.length === 0) break;
-    bytes.set(chunk, length);
-    checksum = crc32(chunk, checksum);
-    length += chunk.length;
+    bytes.set(chunk, count);
+    count += chunk.length;
   }
-  return { bytes, difference: await difference() };
+  return bytes.subarray(0, count);
+}
 
-  async function difference(): Promise<string | undefined> {
-    if (length < blob.length) return `has ${String(length)} bytes instead of ${String(blob.length)}`;
-    if ((await file.read(length, 1)).length > 0)
-      return `has more than the ${String(blob.length)} bytes that were written`;
-    if (checksum !== blob.checksum) return `has the checksum ${hex(checksum)} instead of ${hex(blob.checksum)}`;
-    return undefined;
-  }
+async function differenceOf(file: FileHandle, blob: FileBlob, bytes: Uint8Array): Promise<string | undefined> {
+  const { length } = bytes;
+  if (length < blob.length) return `has ${String(length)} bytes instead of ${String(blob.length)}`;
+  if ((await file.read(length, 1)).length > 0)
+    return `has more than the ${String(blob.length)} bytes that were written`;
+  const checksum = crc32(bytes);
+  if (checksum !== blob.checksum) return `has the checksum ${hex(checksum)} instead of ${hex(blob.checksum)}`;
+  return undefined;
 }
 
 function hex(checksum: number): string {

@@ -5,26 +5,27 @@ import {
   type EnumeratorSnapshot,
   type OperatorDescription,
   type OperatorMetadata,
-  type OperatorSnapshot,
+  type OperatorRestore,
   type OperatorUid,
   type PlanDescription,
   type StageDescription,
 } from '@weir/core/contracts';
+import { reassign } from './reassign/reassign.js';
 
 /** Which state goes to which subtask of the present plan. */
 export interface StateAssignment {
   /** Keyed by subtaskName. */
-  readonly subtasks: ReadonlyMap<string, readonly OperatorSnapshot[]>;
+  readonly subtasks: ReadonlyMap<string, readonly OperatorRestore[]>;
   readonly enumerators: ReadonlyMap<OperatorUid, EnumeratorSnapshot>;
 }
 
 /**
- * Gives every operator the state that was stored under its uid (Flink: StateAssignmentOperation); an operator without stored state starts empty.
- * Throws CHECKPOINT_INCOMPATIBLE, naming each operator whose state does not fit: nothing is dropped and nothing redistributed.
+ * Gives every operator the state that was stored under its uid, dealt out to as many subtasks as it has now (Flink: StateAssignmentOperation); an
+ * operator without stored state starts empty. Throws CHECKPOINT_INCOMPATIBLE, naming each operator whose state does not fit: nothing is dropped.
  */
 export function assignState(plan: PlanDescription, metadata: CheckpointMetadata): StateAssignment {
   const stored = new Map(metadata.operators.filter(hasState).map((o) => [o.uid, o]));
-  const subtasks = new Map<string, OperatorSnapshot[]>();
+  const subtasks = new Map<string, OperatorRestore[]>();
   const enumerators = new Map<OperatorUid, EnumeratorSnapshot>();
   const problems: string[] = [];
 
@@ -33,11 +34,14 @@ export function assignState(plan: PlanDescription, metadata: CheckpointMetadata)
       const found = stored.get(operator.uid);
       if (found === undefined) continue;
       stored.delete(operator.uid);
-      problems.push(...misfits(stage, operator, found));
+      const misfit = misfits(stage, operator, found);
+      problems.push(...misfit);
+      if (misfit.length > 0) continue;
       if (found.enumerator !== undefined) enumerators.set(found.uid, { uid: found.uid, ...found.enumerator });
-      for (const { index, ...state } of found.subtasks) {
+      for (const [index, parts] of reassign(found, stage).entries()) {
+        if (parts.length === 0) continue;
         const name = subtaskName({ stage: stage.id, index });
-        subtasks.set(name, [...(subtasks.get(name) ?? []), { uid: found.uid, ...state }]);
+        subtasks.set(name, [...(subtasks.get(name) ?? []), ...parts]);
       }
     }
   }
@@ -60,9 +64,6 @@ function hasState(operator: OperatorMetadata): boolean {
 function misfits(stage: StageDescription, operator: OperatorDescription, found: OperatorMetadata): readonly string[] {
   const name = `operator ${operator.uid}`;
   const problems: string[] = [];
-  if (found.parallelism !== stage.parallelism) {
-    problems.push(`${name} ran with parallelism ${String(found.parallelism)} and now has ${String(stage.parallelism)}`);
-  }
   if (found.maxParallelism !== stage.maxParallelism) {
     problems.push(
       `${name} ran with maximum parallelism ${String(found.maxParallelism)} and now has ${String(stage.maxParallelism)}`,

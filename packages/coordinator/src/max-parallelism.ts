@@ -1,45 +1,42 @@
-import {
-  WeirError,
-  type CheckpointMetadata,
-  type PlanDescription,
-  type StageDescription,
-  type StageId,
-} from '@weir/core/contracts';
+import { WeirError, type CheckpointMetadata, type PlanDescription } from '@weir/core/contracts';
+
+/** A job has one maximum parallelism, so that of any of its operators. */
+export function maxParallelismOf({ operators }: CheckpointMetadata): number | undefined {
+  return operators[0]?.maxParallelism;
+}
 
 /**
- * The plan with the maximum parallelism of the checkpoint in every stage that leaves it open: it is what keys were dealt out by
- * (Flink: StateAssignmentOperation.checkParallelismPreconditions). CHECKPOINT_INCOMPATIBLE if the parallelism is above it.
+ * The plan over the key groups of the checkpoint, which are fixed for good: they are what keyed state is stored by. Throws
+ * CHECKPOINT_MAX_PARALLELISM if the user set another maximum, or if an operator has more subtasks than the checkpoint has key groups.
+ * (Flink: StateAssignmentOperation.checkParallelismPreconditions.)
  */
 export function adoptMaxParallelism(plan: PlanDescription, metadata: CheckpointMetadata): PlanDescription {
-  const stages = plan.stages.map((stage) => {
-    const maxParallelism = storedMaximum(stage, metadata);
-    return maxParallelism === undefined ? stage : { ...stage, maxParallelism };
-  });
-  const tooWide = stages.find((stage) => stage.parallelism > stage.maxParallelism);
-  if (tooWide !== undefined) {
-    const { id, parallelism, maxParallelism } = tooWide;
-    throw new WeirError(
-      'CHECKPOINT_INCOMPATIBLE',
-      `Checkpoint ${String(metadata.checkpointId)} does not fit job ${metadata.job}: operator ${id} has parallelism ${String(parallelism)}, ` +
-        `and its state was made for at most ${String(maxParallelism)}. Start it with no more than that.`,
-      { recoverable: false },
+  const stored = maxParallelismOf(metadata);
+  const own = plan.stages[0]?.maxParallelism;
+  if (stored === undefined || stored === own) return plan;
+  if (plan.isMaxParallelismSet) {
+    throw refused(
+      metadata,
+      `was taken with maximum parallelism ${String(stored)}, and the job sets ${String(own)}. ` +
+        `It decides which key belongs to which key group, so it cannot change: set ${String(stored)}, or leave it out.`,
     );
   }
-  return { ...plan, stages };
+  const wider = plan.stages.filter(({ parallelism }) => parallelism > stored);
+  if (wider.length > 0) {
+    const operators = wider.flatMap((stage) =>
+      stage.operators.map(({ uid }) => `operator ${uid} has parallelism ${String(stage.parallelism)}`),
+    );
+    throw refused(
+      metadata,
+      `was taken with maximum parallelism ${String(stored)}, which no parallelism can exceed: ${operators.join('; ')}. ` +
+        `Lower it to ${String(stored)} at most.`,
+    );
+  }
+  return { ...plan, stages: plan.stages.map((stage) => ({ ...stage, maxParallelism: stored })) };
 }
 
-/** The maximum parallelism that each stage has taken over. */
-export function adopted(plan: PlanDescription): ReadonlyMap<StageId, number> {
-  const adopting = plan.stages.filter((stage) => stage.adoptsMaxParallelism === true);
-  return new Map(adopting.map(({ id, maxParallelism }) => [id, maxParallelism]));
-}
-
-/** Of the first operator with state: should others of the stage differ, they are refused with the rest of what does not fit. */
-function storedMaximum(
-  { adoptsMaxParallelism = false, operators }: StageDescription,
-  metadata: CheckpointMetadata,
-): number | undefined {
-  if (!adoptsMaxParallelism) return undefined;
-  const uids = new Set(operators.map(({ uid }) => uid));
-  return metadata.operators.find(({ uid, subtasks }) => uids.has(uid) && subtasks.length > 0)?.maxParallelism;
+function refused({ checkpointId, job }: CheckpointMetadata, what: string): WeirError {
+  return new WeirError('CHECKPOINT_MAX_PARALLELISM', `Checkpoint ${String(checkpointId)} of job ${job} ${what}`, {
+    recoverable: false,
+  });
 }

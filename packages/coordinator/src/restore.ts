@@ -12,7 +12,7 @@ import {
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { assignState, type StateAssignment } from './compatibility.js';
-import { adopted, adoptMaxParallelism } from './max-parallelism.js';
+import { adoptMaxParallelism, maxParallelismOf } from './max-parallelism.js';
 import { choicesAmong } from './recovery-choice.js';
 import { decodeReference, identityOf, isSame, type CheckpointIdentity, type SavepointReference } from './reference.js';
 import { claimedState } from './unclaimed-state.js';
@@ -71,24 +71,27 @@ export async function identify(stored: StoredCheckpoint, storage: JobStorage): P
   return identityOf(decodeReference(bytes, stored.pointer) ?? decodeMetadata(bytes, stored.pointer));
 }
 
-/** Who restores what, and the plan as it then runs. CHECKPOINT_INCOMPATIBLE if the checkpoint does not fit the plan. */
+/** Who restores what, and the plan as it then runs. Fails as {@link fit} if the checkpoint does not fit the plan. */
 export function planRestore(
   { stored, metadata, others }: OpenCheckpoint,
   storage: JobStorage,
   context: CoordinatorContext,
 ): { readonly restore: RestorePlan; readonly plan: PlanDescription } {
   const { plan, assignment } = fit(context, metadata);
+  const readPart = storage.readPart?.bind(storage);
   const restore: RestorePlan = {
     checkpointId: metadata.checkpointId,
     pointer: stored.pointer,
     ...assignment,
-    maxParallelism: adopted(plan),
+    maxParallelism: maxParallelismOf(metadata),
     read: (blob) => namingOthers(context.job, stored, others, () => storage.read(stored, blob)),
+    readPart:
+      readPart && ((blob, part) => namingOthers(context.job, stored, others, () => readPart(stored, blob, part))),
   };
   return { restore, plan };
 }
 
-/** Makes the plan and what is stored meet; CHECKPOINT_INCOMPATIBLE where they cannot. */
+/** Makes the plan and what is stored meet; CHECKPOINT_INCOMPATIBLE or CHECKPOINT_MAX_PARALLELISM where they cannot. */
 export function fit(
   { plan, settings }: CoordinatorContext,
   metadata: CheckpointMetadata,

@@ -15,13 +15,15 @@ export function planOf(
   options: {
     parallelism?: number;
     maxParallelism?: number;
+    isMaxParallelismSet?: boolean;
     sinkGrade?: 'exactly-once' | 'idempotent' | 'at-least-once' | undefined;
   } = {},
 ): PlanDescription {
-  const { parallelism = 1, maxParallelism = 128 } = options;
+  const { parallelism = 1, maxParallelism = 128, isMaxParallelismSet = false } = options;
   const sinkGrade = 'sinkGrade' in options ? options.sinkGrade : 'exactly-once';
   return {
     graphHash: 'hash',
+    isMaxParallelismSet,
     stages: [
       {
         id: 'numbers',

@@ -159,42 +159,6 @@ describe('state that no operator claims', () => {
   });
 });
 
-describe('the maximum parallelism', () => {
-  const open = (maxParallelism: number, parallelism = 1): ReturnType<typeof planOf> => {
-    const plan = planOf({ maxParallelism, parallelism });
-    return { ...plan, stages: plan.stages.map((stage) => ({ ...stage, adoptsMaxParallelism: true })) };
-  };
-
-  test('is that of the checkpoint where nobody has set it, also for the checkpoints that follow', async () => {
-    const { disk, path } = await withSavepoint(0, { plan: planOf({ maxParallelism: 64 }) });
-    const p = new Process({ disk, plan: open(128) });
-    await p.start({ path });
-    const { restore } = await p.coordinator.beginAttempt();
-    expect(restore?.maxParallelism).toEqual(
-      new Map([
-        ['numbers', 64],
-        ['out', 64],
-      ]),
-    );
-    await p.coordinator.attemptEnded(2);
-    await p.checkpoint(await p.run());
-    p.storage.die();
-    await expect(new Process({ disk, plan: planOf({ maxParallelism: 64 }) }).start('auto')).resolves.toBeDefined();
-  });
-
-  test('that was set to another is an error', async () => {
-    const { disk, path } = await withSavepoint(0, { plan: planOf({ maxParallelism: 64 }) });
-    const p = new Process({ disk, plan: planOf({ maxParallelism: 128 }) });
-    await expect(p.start({ path })).rejects.toThrow(/^CHECKPOINT_INCOMPATIBLE.*maximum parallelism 64/);
-  });
-
-  test('of the checkpoint below the parallelism of the job is an error that names both', async () => {
-    const { disk, path } = await withSavepoint(0, { plan: planOf({ maxParallelism: 2 }) });
-    const p = new Process({ disk, plan: open(128, 3) });
-    await expect(p.start({ path })).rejects.toThrow(/^CHECKPOINT_INCOMPATIBLE.*parallelism 3.*at most 2/);
-  });
-});
-
 test('a retained checkpoint of another directory is restored by its path, too', async () => {
   const backup = new Disk('backup');
   await historyOn(backup, 2);

@@ -130,6 +130,7 @@ export type {
 } from './contracts/sink.js';
 export type {
   BlobHandle,
+  BlobPart,
   Committable,
   CommittableIdentity,
   ChannelStateHandle,
@@ -140,9 +141,11 @@ export type {
   InlineBlob,
   KeyGroupRange,
   KeyedStateHandle,
+  OperatorRestore,
   OperatorSnapshot,
   OperatorStateHandle,
   OperatorStateMode,
+  OperatorStateShare,
   RecordedKind,
   StateKind,
   StateMeta,

@@ -56,6 +56,8 @@ export const ERROR_CODES = {
   CHECKPOINT_NONE: 'there is no checkpoint to restore from',
   CHECKPOINT_UNREADABLE: 'a checkpoint is damaged, incomplete or of an unknown format',
   CHECKPOINT_INCOMPATIBLE: 'a checkpoint does not fit the job that should restore it',
+  CHECKPOINT_MAX_PARALLELISM:
+    'a checkpoint has another maximum parallelism than the job was given, or a lower one than it needs',
   CHECKPOINT_NOT_NEWEST: 'restoring it would repeat output that was already committed',
   SAVEPOINT_NOWHERE: 'a savepoint was asked for, and there is no place to put it',
   STOP_FAILED: 'the savepoint to stop with is complete, but the job did not end as it should',

@@ -2,8 +2,10 @@ import { crc32 } from 'node:zlib';
 import { WeirError } from '@weir/core/contracts';
 import type {
   BlobHandle,
+  BlobPart,
   CheckpointId,
   CheckpointLocation,
+  FileBlob,
   JobStorage,
   StorageLock,
   StoredCheckpoint,
@@ -80,6 +82,14 @@ export class MemoryJobStorage implements JobStorage {
             ? 'has another checksum'
             : undefined;
     if (fault === undefined) return Uint8Array.from(bytes!);
+    throw new WeirError('CHECKPOINT_UNREADABLE', `${blob.path} of ${place.name} ${fault}.`);
+  }
+  async readPart(checkpoint: StoredCheckpoint, blob: FileBlob, { offset, length }: BlobPart): Promise<Uint8Array> {
+    const place = this.#placeOf(checkpoint);
+    const bytes = place.get()?.blobs.get(blob.path);
+    if (bytes !== undefined && bytes.length >= offset + length)
+      return Uint8Array.from(bytes.subarray(offset, offset + length));
+    const fault = bytes === undefined ? 'is missing' : `ends before byte ${offset + length}`;
     throw new WeirError('CHECKPOINT_UNREADABLE', `${blob.path} of ${place.name} ${fault}.`);
   }
   async delete(checkpoint: StoredCheckpoint): Promise<void> {

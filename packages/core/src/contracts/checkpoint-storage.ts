@@ -1,7 +1,7 @@
 import type { AttemptNumber, CheckpointId, JobName } from '../element/ids.js';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
-import type { BlobHandle } from './snapshot.js';
+import type { BlobHandle, BlobPart, FileBlob } from './snapshot.js';
 
 /**
  * Durable bytes of checkpoints. Nothing here knows what a checkpoint means: completing, retaining and restoring are the coordinator's.
@@ -54,6 +54,11 @@ export interface JobStorage {
   readMetadata(checkpoint: StoredCheckpoint): Promise<Uint8Array>;
   /** The bytes behind a handle, verified by length and checksum; CHECKPOINT_UNREADABLE (naming file and checkpoint) otherwise. */
   read(checkpoint: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array>;
+  /**
+   * Some of them, for storages that need not read the rest: a job restored at a higher parallelism reads as much as before. Exactly so many bytes,
+   * CHECKPOINT_UNREADABLE (naming file and checkpoint) if they are not there. The checksum is of the whole, so whoever reads a part verifies it.
+   */
+  readPart?(checkpoint: StoredCheckpoint, blob: FileBlob, part: BlobPart): Promise<Uint8Array>;
   /** Deletes a checkpoint with all its private files, `_metadata` first, so that a half deleted one never looks complete. Idempotent. */
   delete(checkpoint: StoredCheckpoint): Promise<void>;
   /** The durable mark of a finished job: its bytes, or undefined. */

@@ -5,7 +5,14 @@ import type { Clock, Random } from './clock.js';
 import type { AbortReason, CheckpointStats, JobEventBody } from './job-events.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
-import type { BlobHandle, EnumeratorSnapshot, OperatorSnapshot, SubtaskSnapshot } from './snapshot.js';
+import type {
+  BlobHandle,
+  BlobPart,
+  EnumeratorSnapshot,
+  FileBlob,
+  OperatorRestore,
+  SubtaskSnapshot,
+} from './snapshot.js';
 
 // Everything between the engine and a checkpoint coordinator. The engine runs attempts; the coordinator decides about checkpoints.
 
@@ -46,14 +53,14 @@ export type RestoreFrom =
 /** The plan as the coordinator needs it, in topological order; plain data. */
 export interface PlanDescription {
   readonly graphHash: string;
+  /** The user set the maximum parallelism. Otherwise the plan takes over that of the checkpoint it restores. */
+  readonly isMaxParallelismSet: boolean;
   readonly stages: readonly StageDescription[];
 }
 export interface StageDescription {
   readonly id: StageId;
   readonly parallelism: number;
   readonly maxParallelism: number;
-  /** Nobody has set the maximum parallelism: that of a restored checkpoint is taken over. */
-  readonly adoptsMaxParallelism?: boolean | undefined;
   readonly isSource: boolean;
   /** Stages whose records come back to this one, the head of a loop, and how they find their subtask. */
   readonly feedback?: readonly { readonly from: StageId; readonly partitioning: string }[] | undefined;
@@ -155,13 +162,15 @@ export interface AttemptStart {
 export interface RestorePlan {
   readonly checkpointId: CheckpointId;
   readonly pointer: string;
-  /** Keyed by subtaskName; one entry per subtask of the present plan that has something to restore. */
-  readonly subtasks: ReadonlyMap<string, readonly OperatorSnapshot[]>;
+  /** Number of key groups of the checkpoint: the plan of the attempt has to have as many. Absent: it has. */
+  readonly maxParallelism?: number | undefined;
+  /** Keyed by subtaskName; one entry per subtask of the present plan that has something to restore, whatever the parallelism was. */
+  readonly subtasks: ReadonlyMap<string, readonly OperatorRestore[]>;
   readonly enumerators: ReadonlyMap<OperatorUid, EnumeratorSnapshot>;
-  /** Stages of which the plan left the maximum parallelism open, with that of the checkpoint. */
-  readonly maxParallelism?: ReadonlyMap<StageId, number> | undefined;
   /** Bytes behind a handle, verified. */
   read(blob: BlobHandle): Promise<Uint8Array>;
+  /** So many bytes of a blob, not verified; absent where the storage reads whole blobs only. */
+  readonly readPart?: ((blob: FileBlob, part: BlobPart) => Promise<Uint8Array>) | undefined;
 }
 
 /** The running attempt, as the coordinator sees it. All subtasks run for as long as the attempt does. */

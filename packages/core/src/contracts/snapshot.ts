@@ -30,6 +30,12 @@ export interface FileBlob {
   readonly checksum: number;
 }
 
+/** Contiguous bytes of a blob. */
+export interface BlobPart {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** How a state backend keeps a state. */
 export type StateKind = 'value' | 'list' | 'map';
 /** What a checkpoint says a state is: `reducing` and `aggregating` state is value state whose value is nobody's but the state's own. */
@@ -60,6 +66,11 @@ export interface OperatorStateHandle {
   readonly count: number;
   /** `count` encoded values one after the other. */
   readonly blob: BlobHandle;
+}
+
+/** Values `from` to before `to` of those behind a handle; absent: all. On rescale several subtasks may share the values of one handle. */
+export interface OperatorStateShare extends OperatorStateHandle {
+  readonly share?: { readonly from: number; readonly to: number } | undefined;
 }
 
 /** Fixed when a committable is made, never changed by a restart or rescale. */
@@ -118,6 +129,10 @@ export interface OperatorSnapshot {
   readonly operator: readonly OperatorStateHandle[];
   readonly committables?: CommittablesHandle | undefined;
   readonly channels?: readonly ChannelStateHandle[] | undefined;
+}
+/** What an operator of one subtask takes over of what was stored: all of one old subtask, or parts of several. */
+export interface OperatorRestore extends OperatorSnapshot {
+  readonly operator: readonly OperatorStateShare[];
 }
 /** One subtask's part of a checkpoint. Survives structuredClone. Operators without state are left out. */
 export interface SubtaskSnapshot {

@@ -32,7 +32,7 @@ export interface EnvironmentOptions {
   readonly load?: LoadPackage | undefined;
   /** Of operators that set none. Default 1. */
   readonly parallelism?: number | undefined;
-  /** Number of key groups, the limit of every later parallelism. Default 128. */
+  /** Number of key groups, the limit of every later parallelism. Default: that of the checkpoint, or 128. */
   readonly maxParallelism?: number | undefined;
   /** Any pino logger. Default: warnings and errors to standard error. */
   readonly logger?: Logger | undefined;

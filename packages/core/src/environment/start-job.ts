@@ -145,7 +145,7 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
     makeAttempt: ({ attempt, lineage, restore }) =>
       new Attempt({
         job: name,
-        plan: withMaxParallelism(plan, restore?.maxParallelism),
+        plan: restore?.maxParallelism === undefined ? plan : withMaxParallelism(plan, restore.maxParallelism),
         attempt,
         lineage,
         restore,

@@ -223,7 +223,8 @@ export const SUPPORTED_KEYS = {
     status: 'supported',
     type: { kind: 'count', min: 1, max: 32_767 },
     default: 128,
-    about: 'Number of key groups, the limit of every later parallelism.',
+    about:
+      'Number of key groups, the limit of every later parallelism. A checkpoint keeps its own, which a job that sets none takes over.',
   },
   'task.cancellation.timeout': {
     status: 'supported',

@@ -13,6 +13,8 @@ export interface Plan {
   readonly edges: readonly PlannedEdge[];
   /** Edges back to the heads of loops. */
   readonly feedback: readonly PlannedEdge[];
+  /** The user set the maximum parallelism; otherwise it may give way to that of a checkpoint. */
+  readonly isMaxParallelismSet: boolean;
   /** Stateful operators whose uid was derived from their place. */
   readonly derivedUids: readonly OperatorUid[];
 }
@@ -21,8 +23,6 @@ export interface PlannedStage {
   readonly operators: readonly PlannedOperator[];
   readonly parallelism: number;
   readonly maxParallelism: number;
-  /** Nobody has set the maximum parallelism. */
-  readonly adoptsMaxParallelism: boolean;
   /** Inputs of the first operator. */
   readonly inputs: number;
 }
@@ -70,7 +70,6 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
       operators: chain.map((node) => ({ uid: uidOf(node), node })),
       parallelism: parallelismOf(head),
       maxParallelism,
-      adoptsMaxParallelism: options.maxParallelism === undefined,
       inputs: head.inputs.length,
     };
   });
@@ -86,17 +85,12 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
   );
   const feedback = heads.flatMap((head) => feedbackOf(head).map((edge) => planned(edge, head, 0)));
   const derivedUids = graph.nodes.filter((node) => node.uid === undefined && isStateful(node)).map(uidOf);
-  return { stages, edges, feedback, derivedUids };
+  return { stages, edges, feedback, isMaxParallelismSet: options.maxParallelism !== undefined, derivedUids };
 }
 
-/** The same plan with the maximum parallelism that a restored checkpoint brings along for some of its stages. */
-export function withMaxParallelism(plan: Plan, adopted: ReadonlyMap<StageId, number> | undefined): Plan {
-  if (adopted === undefined || adopted.size === 0) return plan;
-  const stages = plan.stages.map((stage) => ({
-    ...stage,
-    maxParallelism: adopted.get(stage.id) ?? stage.maxParallelism,
-  }));
-  return { ...plan, stages };
+/** The same plan over another number of key groups: that of the checkpoint it restores. */
+export function withMaxParallelism(plan: Plan, maxParallelism: number): Plan {
+  return { ...plan, stages: plan.stages.map((stage) => ({ ...stage, maxParallelism })) };
 }
 
 /** The plan as plain data, for the coordinator. */
@@ -114,11 +108,7 @@ export function describePlan(plan: Plan): PlanDescription {
       sinkGrade: node.kind === 'sink' ? node.sink.grade : undefined,
     })),
   }));
-  const adopting = new Set(plan.stages.filter((stage) => stage.adoptsMaxParallelism).map(({ id }) => id));
-  return {
-    graphHash: graphHash(stages, plan.edges),
-    stages: stages.map((stage) => ({ ...stage, adoptsMaxParallelism: adopting.has(stage.id) })),
-  };
+  return { graphHash: graphHash(stages, plan.edges), isMaxParallelismSet: plan.isMaxParallelismSet, stages };
 }
 
 /** Undefined for a stage that is no head of a loop. */

@@ -349,7 +349,7 @@ export class Attempt implements AttemptGateway {
     const { restore } = this.#options;
     const parts = restore?.subtasks.get(subtaskName(subtask))?.filter((part) => part.uid === uid);
     if (restore === undefined || parts === undefined || parts.length === 0) return undefined;
-    return restoredState(restore.checkpointId, uid, parts, (blob) => restore.read(blob));
+    return restoredState(restore.checkpointId, uid, parts, restore);
   }
 
   async #replayLoop(subtask: Subtask, head: PlannedOperator): Promise<void> {

@@ -1,6 +1,6 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { OperatorStateHandle, OperatorStateMode } from '../contracts/snapshot.js';
+import type { OperatorStateHandle, OperatorStateMode, OperatorStateShare } from '../contracts/snapshot.js';
 import type { CapturedOperatorState } from '../operator/operator.js';
 import { decodeValues, encodeValues, writeBlob } from './stored-values.js';
 import type { EncodedValues } from './stored-values.js';
@@ -24,12 +24,13 @@ export async function writeOperatorState(
   return { name, mode, serializer, count, blob: await writeBlob(state.bytes, location) };
 }
 
-/** `bytes` is what `handle.blob` stands for; `what` names them in messages. Fails as `decodeValues`. */
+/** The values of the share. `bytes` is all that `handle.blob` stands for; `what` names them in messages. Fails as `decodeValues`. */
 export function readOperatorState(
-  handle: OperatorStateHandle,
+  handle: OperatorStateShare,
   bytes: Uint8Array,
   serializer: Serializer,
   what: string,
 ): unknown[] {
-  return decodeValues({ serializer: handle.serializer, count: handle.count, bytes }, serializer, what);
+  const values = decodeValues({ serializer: handle.serializer, count: handle.count, bytes }, serializer, what);
+  return handle.share === undefined ? values : values.slice(handle.share.from, handle.share.to);
 }

@@ -1,5 +1,6 @@
+import type { RestorePlan } from '../contracts/coordinator.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { BlobHandle, Committable, KeyGroupRange, OperatorSnapshot, StateMeta } from '../contracts/snapshot.js';
+import type { Committable, KeyGroupRange, OperatorRestore, StateMeta } from '../contracts/snapshot.js';
 import type { KeyedGroup, StateDeclaration } from '../contracts/state-backend.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import { WeirError } from '../errors.js';
@@ -8,13 +9,14 @@ import { readerOf } from '../state/stored-by.js';
 import { readCommittables } from './committables.js';
 import { readKeyedGroups } from './keyed-section-reader.js';
 import { readOperatorState } from './operator-state.js';
+import { readNeeded } from './read-needed.js';
 
 /** One operator's state in a checkpoint, read when it is asked for. */
 export function restoredState(
   checkpointId: CheckpointId,
   uid: OperatorUid,
-  parts: readonly OperatorSnapshot[],
-  read: (blob: BlobHandle) => Promise<Uint8Array>,
+  parts: readonly OperatorRestore[],
+  stored: Pick<RestorePlan, 'read' | 'readPart'>,
 ): RestoredState {
   const where = `operator '${uid}' in chk-${String(checkpointId)}`;
   return {
@@ -22,22 +24,22 @@ export function restoredState(
     async *keyedGroups(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncGenerator<KeyedGroup> {
       for (const handle of parts.flatMap(({ keyed }) => keyed)) {
         for (const state of handle.states) requireReadable(state, states, where);
-        const bytes = await read(handle.blob);
-        yield* readKeyedGroups(handle, bytes, range, `keyed state of ${where}`);
+        const needed = await readNeeded(handle, range, stored);
+        yield* readKeyedGroups(needed.handle, needed.bytes, range, `keyed state of ${where}`);
       }
     },
     operatorStates: new Map(parts.flatMap(({ operator }) => operator).map(({ name, mode }) => [name, mode])),
     async operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]> {
       const handles = parts.flatMap(({ operator }) => operator).filter((handle) => handle.name === name);
       const values = handles.map(async (handle) =>
-        readOperatorState(handle, await read(handle.blob), serializer, `operator state '${name}' of ${where}`),
+        readOperatorState(handle, await stored.read(handle.blob), serializer, `operator state '${name}' of ${where}`),
       );
       return (await Promise.all(values)).flat();
     },
     async committables(serializer: Serializer): Promise<readonly Committable[]> {
       const handles = parts.flatMap(({ committables }) => (committables === undefined ? [] : [committables]));
       const values = handles.map(async (handle) =>
-        readCommittables(handle, await read(handle.blob), serializer, `committables of ${where}`),
+        readCommittables(handle, await stored.read(handle.blob), serializer, `committables of ${where}`),
       );
       return (await Promise.all(values)).flat();
     },

@@ -217,12 +217,12 @@ describe('a plan', () => {
     );
     expect(structuredClone(description)).toEqual({
       graphHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+      isMaxParallelismSet: true,
       stages: [
         {
           id: 'in',
           parallelism: 2,
           maxParallelism: 12,
-          adoptsMaxParallelism: false,
           isSource: true,
           operators: [
             { uid: 'in', name: 'source', isStateful: true },
@@ -233,7 +233,6 @@ describe('a plan', () => {
           id: 'sum',
           parallelism: 2,
           maxParallelism: 12,
-          adoptsMaxParallelism: false,
           isSource: false,
           operators: [
             { uid: 'sum', name: 'scan', isStateful: true },

@@ -96,6 +96,36 @@ export function blobChecks(check: Check): void {
     await failsWith('STORAGE_FAILED', () => blob.finish());
   });
 
+  check('gives back any part of a blob, if it reads parts', async ({ open }) => {
+    const job = await open();
+    const [handle] = await writeCheckpoint(job, 1, [content(100_000)]);
+    if (job.readPart === undefined || handle?.kind !== 'blob') return;
+    const stored = await find(job, 1);
+    for (const [offset, length] of [
+      [0, 1],
+      [0, 100_000],
+      [4095, 4098],
+      [99_999, 1],
+    ] as const) {
+      const bytes = await job.readPart(stored, handle, { offset, length });
+      equalBytes(bytes, content(100_000).subarray(offset, offset + length));
+    }
+  });
+
+  for (const damage of ['shortened', 'removed'] as const) {
+    check(`does not give out a part of a blob that was ${damage} before its end, if it reads parts`, async (bench) => {
+      const job = await bench.open();
+      const [handle] = await writeCheckpoint(job, 42, [content(100_000)]);
+      if (bench.fixture.damage === undefined || job.readPart === undefined || handle?.kind !== 'blob') return;
+      const stored = await find(job, 42);
+      await bench.fixture.damage(stored, handle, damage);
+      const read = job.readPart.bind(job, stored, handle, { offset: 90_000, length: 10_000 });
+      const error = await failsWith('CHECKPOINT_UNREADABLE', read);
+      assert.match(error.message, /\b42\b/, 'the message names the checkpoint');
+      assert(error.message.includes(handle.path), 'the message names the blob');
+    });
+  }
+
   const damages: readonly Damage[] = ['changed', 'shortened', 'lengthened', 'removed'];
   for (const damage of damages) {
     check(`does not give out a blob that was ${damage}, and says which it is`, async ({ fixture, open }) => {

@@ -18,6 +18,7 @@ export function faultyStorage(storage: CheckpointStorage, faults: readonly Stora
 }
 
 function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
+  const readPart = job.readPart?.bind(job);
   const read = async (bytes: () => Promise<Uint8Array>): Promise<Uint8Array> => {
     const misfortune = plan.next('read');
     await suffer(misfortune, clock);
@@ -37,6 +38,7 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
     create: async (checkpointId) => faultyLocation(await job.create(checkpointId), plan, clock),
     readMetadata: (checkpoint) => read(() => job.readMetadata(checkpoint)),
     read: (checkpoint, blob) => read(() => job.read(checkpoint, blob)),
+    ...(readPart && { readPart: (checkpoint, blob, part) => read(() => readPart(checkpoint, blob, part)) }),
     async delete(checkpoint) {
       await suffer(plan.next('delete'), clock);
       await job.delete(checkpoint);

@@ -181,6 +181,29 @@ test('a running number is that of a subtask, not of the job', async () => {
   expect(message).toMatch(/^The output of the operator differs at parallelism 2: /);
 });
 
+test('totals of keys that are kept as list state are somewhere else at another parallelism', async () => {
+  const message = await failureOf((numbers) =>
+    custom(numbers.pipe(keyBy((n) => n % 3)), (context) => {
+      let totals: (readonly [number, number])[] = [];
+      const add = (n: number): number => {
+        const total = n + (totals.find(([key]) => key === n % 3)?.[1] ?? 0);
+        totals = [...totals.filter(([key]) => key !== n % 3), [n % 3, total]];
+        return total;
+      };
+      return {
+        connect: (source) => source.pipe(eachOf(context, add)),
+        capture: () => ({
+          operatorState: [{ name: 'totals', mode: 'list', serializer: defaultSerializer, values: totals }],
+        }),
+        async restore(state) {
+          totals = (await state.operatorState('totals', defaultSerializer)) as typeof totals;
+        },
+      };
+    }),
+  );
+  expect(message).toMatch(/^The output of the operator differs restored into twice and into half the parallelism/);
+});
+
 test('an operator that captures what it says it does not have cannot be restored', async () => {
   const message = await failureOf((numbers) =>
     transform([numbers], {

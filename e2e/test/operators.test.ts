@@ -51,8 +51,9 @@ test('map, filter and flatMap make the same of the same records, whatever happen
       expected: ['ATL', '5', 'ATL', '12', 'DFW', '7', 'ORD', '3', 'ATL', '-4', 'DFW', '9'],
     },
   );
-  // 4 without checkpoints, 8 places with 2 kinds of crash, 7 with 2 more, 4 with something between any two records, 3 at each wider parallelism.
-  expect(runs).toHaveLength(4 + 16 + 14 + 4 + 6);
+  // 4 without checkpoints, 8 places with 2 kinds of crash, 7 with 2 more, 4 with something between any two records, 3 at each wider parallelism,
+  // 2 from one parallelism into another.
+  expect(runs).toHaveLength(4 + 16 + 14 + 4 + 6 + 2);
 });
 
 test('flatMap stops inside a long iterable and goes on there', async () => {
@@ -277,9 +278,8 @@ test('broadcast gives every record to every subtask', async () => {
       plugins,
       input: [1, 2, 3],
       compare(actual, expected) {
-        const copies = actual.length / expected.length;
-        expect([1, 2, 4]).toContain(copies);
-        for (const n of expected) expect(actual.filter((m) => m === n)).toHaveLength(copies);
+        // One for each subtask that there was at the time.
+        for (const n of expected) expect([1, 2, 4]).toContain(actual.filter((m) => m === n).length);
       },
     },
   );

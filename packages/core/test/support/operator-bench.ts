@@ -55,7 +55,7 @@ export class OperatorBench {
     if (options.restore !== undefined) {
       const read = async (blob: { readonly kind: string; readonly bytes?: Uint8Array }): Promise<Uint8Array> =>
         blob.bytes as Uint8Array;
-      await bench.operator.restore?.(restoredState(1, UID, options.restore, read));
+      await bench.operator.restore?.(restoredState(1, UID, options.restore, { read }));
     }
     await bench.operator.open?.();
     return bench;

@@ -29,5 +29,5 @@ export async function runOperator<A, B>(
 ): Promise<readonly B[]> {
   const { records, crashes } = readInput(input);
   const script = { records, markers: withCheckpoints(crashes, replayed), pace: 'all-at-once' } as const;
-  return runScript(script, build, { plugins, parallelism, output: 'ready', timestampOf });
+  return runScript(script, build, { plugins, parallelism: [parallelism], output: 'ready', timestampOf });
 }

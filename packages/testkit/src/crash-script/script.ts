@@ -1,9 +1,9 @@
 import { WeirError } from '@weir/core/contracts';
 import { isCrash, type Crash } from './crash.js';
 
-/** What happens between two records: a checkpoint is taken and completes, or the attempt dies. Each once. */
+/** What happens between two records: a checkpoint is taken and completes, the attempt dies, or the process ends and the next begins. Each once. */
 export interface Marker {
-  readonly kind: 'checkpoint' | 'crash';
+  readonly kind: 'checkpoint' | 'crash' | 'stop';
   /** Records before it. */
   readonly at: number;
 }
@@ -30,11 +30,15 @@ export function readInput<A>(input: readonly (A | Crash)[]): {
 }
 
 /**
- * Crashes, ascending, each behind a checkpoint that was taken `replayed` records before it, so that just these are read again. One that comes
+ * Crashes (or stops), ascending, each behind a checkpoint that was taken `replayed` records before it, so that just these are read again. One that comes
  * earlier than that gets none. Where crashes are close together, the checkpoint of one is taken when the records after the crash before it are read
  * again.
  */
-export function withCheckpoints(crashes: readonly number[], replayed: number): readonly Marker[] {
+export function withCheckpoints(
+  crashes: readonly number[],
+  replayed: number,
+  kind: 'crash' | 'stop' = 'crash',
+): readonly Marker[] {
   if (!(replayed === Number.POSITIVE_INFINITY || (Number.isInteger(replayed) && replayed >= 0))) {
     throw new WeirError(
       'CONFIG_INVALID',
@@ -42,7 +46,7 @@ export function withCheckpoints(crashes: readonly number[], replayed: number): r
     );
   }
   return crashes.flatMap((at, i): Marker[] => {
-    const crash: Marker = { kind: 'crash', at };
+    const crash: Marker = { kind, at };
     const checkpoint = at - replayed;
     const needsNone = checkpoint < 0 || at === crashes[i - 1];
     return needsNone ? [crash] : [{ kind: 'checkpoint', at: checkpoint }, crash];

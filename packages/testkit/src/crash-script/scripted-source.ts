@@ -7,6 +7,8 @@ import { elapsedBefore, isTimeMark } from './time-marks.js';
 export interface ScriptedJob {
   /** Settles when the checkpoint is complete. */
   checkpoint(): Promise<unknown>;
+  /** Ends the process as from outside, keeping its checkpoints. */
+  stop(): void;
   /** Settles when the job has nothing to do but wait for this source. */
   quiet(): Promise<void>;
   /** Lets time pass until `elapsed` ms after the beginning of the script, and what falls due be done. */
@@ -37,6 +39,11 @@ export function scriptedSource<A>(
         await job.quiet();
         job.turnTo(elapsedBefore(records, checkpointAt));
         throw new ScriptedCrash(at);
+      case 'stop':
+        await job.quiet();
+        job.turnTo(elapsedBefore(records, checkpointAt));
+        job.stop();
+        return [];
     }
   };
   return {

@@ -8,7 +8,8 @@ export interface Scenario {
   readonly markers: readonly Marker[];
   readonly output: 'ready' | 'slow';
   readonly state: 'as-it-is' | 'lent';
-  readonly parallelism: number;
+  /** Of the first process, the second, and so on, and again from the first; more than one only with `stop` among the markers. */
+  readonly parallelism: readonly [number, ...number[]];
 }
 
 /** Places at which a crash is tried; longer inputs are probed at this many, evenly spread, first and last included. */
@@ -22,7 +23,7 @@ export function scenarios(count: number, takesCheckpoints: boolean): readonly Sc
     markers: [],
     output: 'ready',
     state: 'as-it-is',
-    parallelism: 1,
+    parallelism: [1],
   };
   const paced: Scenario[] = [
     plain,
@@ -32,7 +33,8 @@ export function scenarios(count: number, takesCheckpoints: boolean): readonly Sc
   ];
   const crashing = takesCheckpoints ? crashScenarios(plain, count) : [];
   const wide = [2, 4].flatMap((parallelism) => wideScenarios(plain, count, parallelism, takesCheckpoints));
-  return [...paced, ...crashing, ...wide];
+  const rescaled = takesCheckpoints ? rescaledScenarios(plain, count) : [];
+  return [...paced, ...crashing, ...wide, ...rescaled];
 }
 
 function crashScenarios(plain: Scenario, count: number): readonly Scenario[] {
@@ -76,11 +78,30 @@ function wideScenarios(
   parallelism: number,
   takesCheckpoints: boolean,
 ): readonly Scenario[] {
-  const wide: Scenario = { ...plain, name: `at parallelism ${String(parallelism)}`, parallelism };
+  const wide: Scenario = { ...plain, name: `at parallelism ${String(parallelism)}`, parallelism: [parallelism] };
   const calm: Scenario[] = [wide, { ...wide, name: `${wide.name}, item by item`, pace: 'one-by-one' }];
   if (!takesCheckpoints) return calm;
   const markers = withCheckpoints(placesIn(count), 1);
   return [...calm, { ...wide, name: `${wide.name}, with a crash between any two records`, markers }];
+}
+
+/** Each restore is into twice or half as many subtasks as before. */
+function rescaledScenarios(plain: Scenario, count: number): readonly Scenario[] {
+  const places = placesIn(count);
+  const rescaled: Scenario = {
+    ...plain,
+    name: 'restored into twice and into half the parallelism, between any two records',
+    markers: withCheckpoints(places, 0, 'stop'),
+    parallelism: [2, 4, 2, 1],
+  };
+  return [
+    rescaled,
+    {
+      ...rescaled,
+      name: `${rescaled.name}, one record behind a checkpoint`,
+      markers: withCheckpoints(places, 1, 'stop'),
+    },
+  ];
 }
 
 /** 0 to `count`, thinned out where that would be too many. */

@@ -50,4 +50,10 @@ describe('the scenarios of an input', () => {
       'checkpoint 1, crash 2, crash 2',
     ]);
   });
+
+  test('restore into twice and into half the parallelism at every place', () => {
+    const [all] = scenarios(3, true).filter(({ name }) => name.startsWith('restored into'));
+    expect(all?.parallelism).toEqual([2, 4, 2, 1]);
+    expect(all?.markers.filter(({ kind }) => kind === 'stop').map(({ at }) => at)).toEqual([0, 1, 2, 3]);
+  });
 });

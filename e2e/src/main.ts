@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { seededRandom } from '@weir/testkit';
-import { killRun, type KillRecord, type RunResult } from './kill-run.js';
+import { killRun, type KillRecord, type Parallelism, type RunResult } from './kill-run.js';
 import { PHASES } from './phases.js';
 
 const LEAST_SHARE_PER_PHASE = 0.02;
@@ -9,12 +9,17 @@ const LEAST_SHARE_AFTER_CHECKPOINT = 0.6;
 const FEWEST_FOR_SHARES = 50;
 
 const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '100' }, seed: { type: 'string' } },
+  options: {
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string' },
+    /** Every job changes its parallelism from process to process; otherwise every second one does. */
+    rescale: { type: 'boolean', default: false },
+  },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
-  console.error('usage: npm run e2e -- --kills <count> [--seed <number>]');
+  console.error('usage: npm run e2e -- --kills <count> [--seed <number>] [--rescale]');
   process.exit(2);
 }
 
@@ -42,7 +47,7 @@ process.exitCode =
     ? 0
     : 1;
 
-/** Job after job, two at a time, over parallelism 1, 2 and 4, until exactly `count` processes were killed. */
+/** Job after job, two at a time, over parallelism 1, 2, 4 and changing ones, until exactly `count` processes were killed. */
 async function killAll(
   kind: 'exactly-once' | 'at-least-once' | 'unaligned',
   count: number,
@@ -59,7 +64,7 @@ async function killAll(
       const atMost = Math.min(20, count - reserved);
       reserved += atMost;
       const number = run++;
-      const parallelism = [1, 2, 4][number % 3]!;
+      const parallelism = parallelismOf(number);
       const result = await killRun(
         { mode, unaligned: kind === 'unaligned', parallelism },
         atMost,
@@ -80,6 +85,11 @@ async function killAll(
   return { kills: all, lost, duplicated };
 }
 
+function parallelismOf(job: number): Parallelism {
+  if (values.rescale || job % 2 === 1) return 'changing';
+  return [1, 2, 4][(job / 2) % 3]!;
+}
+
 function histogram(records: readonly KillRecord[]): void {
   for (const phase of PHASES) {
     const count = records.filter((record) => record.phase === phase).length;
@@ -90,6 +100,11 @@ function histogram(records: readonly KillRecord[]): void {
   }
   const after = records.filter(({ isAfterCheckpoint }) => isAfterCheckpoint).length;
   console.log(`  ${((after / records.length) * 100).toFixed(0)} % after a completed checkpoint`);
+  console.log(`  ${String(rescaled(records).length)} in a process of another parallelism than the one before`);
+}
+
+function rescaled(records: readonly KillRecord[]): readonly KillRecord[] {
+  return records.filter(({ isRescaled, isAfterCheckpoint }) => isRescaled && isAfterCheckpoint);
 }
 
 function isWellSpread(records: readonly KillRecord[]): boolean {
@@ -100,5 +115,7 @@ function isWellSpread(records: readonly KillRecord[]): boolean {
   const after = share(({ isAfterCheckpoint }) => isAfterCheckpoint);
   if (after < LEAST_SHARE_AFTER_CHECKPOINT)
     console.log('fewer than 60 % of the kills came after a completed checkpoint');
-  return rare.length === 0 && after >= LEAST_SHARE_AFTER_CHECKPOINT;
+  const isRescaled = rescaled(records).length > 0;
+  if (!isRescaled) console.log('no process was killed that had another parallelism than the one before');
+  return rare.length === 0 && after >= LEAST_SHARE_AFTER_CHECKPOINT && isRescaled;
 }

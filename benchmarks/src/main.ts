@@ -3,6 +3,7 @@ import { latency } from './measure/latency.js';
 import { checkpointOverhead } from './measure/overhead.js';
 import { parallel } from './measure/parallel.js';
 import { restore, startUp } from './measure/restore.js';
+import { rescale } from './measure/rescale.js';
 import { steady } from './measure/steady.js';
 import { throughput } from './measure/throughput.js';
 import { unaligned } from './measure/unaligned.js';
@@ -15,6 +16,7 @@ const MEASUREMENTS = {
   parallel,
   steady,
   restore,
+  rescale,
   'start-up': startUp,
   latency,
   backpressure,

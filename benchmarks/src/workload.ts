@@ -27,6 +27,14 @@ export function workload(kind: KeyKind, keys: number): readonly Input[] {
   });
 }
 
+/** Records of which the first `keys` have a key of their own each; a power of two. */
+export function distinct(keys: number): readonly Input[] {
+  return Array.from({ length: 1 << Math.ceil(Math.log2(keys)) }, (_, i) => ({
+    key: `key-${String(i % keys).padStart(7, '0')}`,
+    value: 1,
+  }));
+}
+
 // The three steps before the sum, the same in every program that is compared.
 export const project = (record: Input): Input => ({ key: record.key, value: record.value + 1 });
 export const accept = (record: Input): boolean => record.value % 8 !== 0;

@@ -1,6 +1,6 @@
 import { answer, argument } from '../child.js';
 import { startJob } from '../job.js';
-import { workload } from '../workload.js';
+import { distinct, workload } from '../workload.js';
 
 /** `fill` leaves a checkpoint of all keys behind; `restore` says how long it takes until the job runs again, and until its first output. */
 export interface RestoreArgument {
@@ -47,10 +47,3 @@ answer({
   restoredCheckpoint,
   stateBytes,
 } satisfies RestoreResult);
-
-function distinct(count: number): ReturnType<typeof workload> {
-  return Array.from({ length: 1 << Math.ceil(Math.log2(count)) }, (_, i) => ({
-    key: `key-${String(i % count).padStart(7, '0')}`,
-    value: 1,
-  }));
-}

@@ -31,6 +31,10 @@ export function savepointFolder(directory: string, job: JobName, random: string)
   return join(directory, `savepoint-${jobFolderName(job)}-${random}`);
 }
 
+export function isSavepointName(folderName: string): boolean {
+  return folderName.startsWith('savepoint-');
+}
+
 /** The id of a checkpoint's folder, or undefined for any other name (`chk-08` and `chk-8.tmp` too). */
 export function checkpointIdOf(folderName: string): CheckpointId | undefined {
   const digits = /^chk-([1-9]\d*)$/.exec(folderName)?.[1];

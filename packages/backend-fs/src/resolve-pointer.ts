@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { WeirError, type FileSystem, type StoredCheckpoint } from '@weir/core/contracts';
 import { hasCode, storageFailed } from './failure.js';
 import { listCheckpoints } from './list-checkpoints.js';
-import { METADATA, checkpointIdOf, pathOf } from './layout.js';
+import { METADATA, checkpointIdOf, isSavepointName, pathOf } from './layout.js';
 
 /** How many checkpoints an error offers instead. */
 const OFFERED = 3;
@@ -35,10 +35,9 @@ async function whyNot(fs: FileSystem, path: string, kind: Kind): Promise<string>
       return `There is no checkpoint at ${path}: it is a file. Give the folder of a checkpoint, or its ${METADATA} file.`;
     case 'directory': {
       if ((await fs.readDirectory(path)).length === 0) return `There is no checkpoint at ${path}: the folder is empty.`;
-      const why =
-        checkpointIdOf(basename(path)) === undefined
-          ? ''
-          : ' This checkpoint was never completed, or is being deleted.';
+      const name = basename(path);
+      const isOurs = checkpointIdOf(name) !== undefined || isSavepointName(name);
+      const why = isOurs ? ' It was never completed, or is being deleted.' : '';
       return `There is no checkpoint at ${path}: the folder has no ${METADATA}.${why}`;
     }
   }
@@ -51,12 +50,23 @@ async function offer(fs: FileSystem, path: string): Promise<string> {
   if (near.length === 0) near = await completedIn(fs, dirname(path));
   if (near.length === 0) return '';
   const newest = near.slice(0, OFFERED).map((checkpoint) => checkpoint.pointer);
-  return ` Completed checkpoints near it, newest first: ${newest.join(', ')}${near.length > OFFERED ? ', ...' : ''}. Name one of them.`;
+  return ` Complete ones near it, newest first: ${newest.join(', ')}${near.length > OFFERED ? ', ...' : ''}. Name one of them.`;
 }
 
 async function completedIn(fs: FileSystem, folder: string): Promise<readonly StoredCheckpoint[]> {
   if ((await kindOf(fs, folder)) !== 'directory') return [];
-  return (await listCheckpoints(fs, folder)).filter((checkpoint) => checkpoint.complete).reverse();
+  const checkpoints = await listCheckpoints(fs, folder);
+  return [...checkpoints.filter(({ complete }) => complete).reverse(), ...(await savepointsIn(fs, folder))];
+}
+
+async function savepointsIn(fs: FileSystem, folder: string): Promise<readonly StoredCheckpoint[]> {
+  const names = (await fs.readDirectory(folder)).map(({ name }) => name).filter(isSavepointName);
+  const complete: StoredCheckpoint[] = [];
+  for (const name of names.sort()) {
+    const pointer = join(folder, name);
+    if ((await kindOf(fs, join(pointer, METADATA))) === 'file') complete.push(found(pointer));
+  }
+  return complete;
 }
 
 async function completedInFolders(fs: FileSystem, path: string): Promise<readonly StoredCheckpoint[]> {

@@ -218,6 +218,20 @@ describe('a pointer', () => {
     }
   });
 
+  test('that leads beside savepoints is told which of them are complete', async () => {
+    const { job } = await threeJobs();
+    const [first, second] = [await job.createSavepoint!(20, '/s'), await job.createSavepoint!(21, '/s')];
+    await first.publish(Uint8Array.of(1));
+    const blob = second.createBlob();
+    await blob.write(new Uint8Array(100_000));
+    await blob.finish();
+    for (const pointer of ['/s', '/s/savepoint-orders-nowhere']) {
+      await expect(job.resolve(pointer)).rejects.toThrow(`near it, newest first: ${first.pointer}. Name one`);
+    }
+    await expect(job.resolve(second.pointer)).rejects.toThrow('never completed, or is being deleted');
+    expect(await job.resolve(first.pointer)).toEqual({ id: 0, pointer: first.pointer, complete: true });
+  });
+
   test('to a checkpoint that was begun says that it was never completed', async () => {
     const { disk, job } = await threeJobs();
     await put(disk, '/c/orders/chk-12/blob');

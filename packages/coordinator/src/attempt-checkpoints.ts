@@ -220,7 +220,8 @@ export class AttemptCheckpoints implements CompletingAttempt {
     const failure = checkpointFailed(context.job, id, 'CHECKPOINT_EXPIRED', cause);
     warn(context, `Checkpoint ${String(id)} is still being published after its timeout.`);
     this.#armTimeout(entry);
-    if (savepoint !== undefined) return;
+    // A user who waits for a savepoint is no reason to end the job, unless the job stands still for it.
+    if (savepoint !== undefined && savepoint.stop === undefined) return;
     // Without an id, because each further timeout counts again.
     if (failures.failed('CHECKPOINT_EXPIRED', undefined) === 'exceeded') this.#failIntolerably(failure);
   }

@@ -102,8 +102,19 @@ export function fit(
 } {
   const fitting = adoptMaxParallelism(plan, metadata);
   const claimed = claimedState(plan, metadata);
-  const assignment = assignState(fitting, settings.allowNonRestoredState ? claimed.metadata : metadata);
-  return { plan: fitting, assignment, unclaimed: claimed.unclaimed };
+  if (claimed.unclaimed.length > 0 && !settings.allowNonRestoredState)
+    throw unclaimedState(metadata, claimed.unclaimed);
+  return { plan: fitting, assignment: assignState(fitting, claimed.metadata), unclaimed: claimed.unclaimed };
+}
+
+function unclaimedState({ job, checkpointId }: CheckpointMetadata, uids: readonly OperatorUid[]): WeirError {
+  const [what, which] = uids.length === 1 ? ['operator', 'it'] : ['operators', 'them'];
+  return new WeirError(
+    'CHECKPOINT_INCOMPATIBLE',
+    `Checkpoint ${String(checkpointId)} of job ${job} has state of ${what} ${uids.join(', ')}, and the job has no such ${what}. ` +
+      `Give ${which} the former uid, or set allowNonRestoredState to leave that state behind.`,
+    { recoverable: false },
+  );
 }
 
 async function namingOthers<T>(

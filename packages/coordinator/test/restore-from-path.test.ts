@@ -139,7 +139,9 @@ describe('state that no operator claims', () => {
 
   test('is an error', async () => {
     const { disk, path } = await withSavepoint(0);
-    await expect(new Process({ disk, plan }).start({ path })).rejects.toThrow(/^CHECKPOINT_INCOMPATIBLE.*operator out/);
+    await expect(new Process({ disk, plan }).start({ path })).rejects.toThrow(
+      /^CHECKPOINT_INCOMPATIBLE.*operator out, and the job has no such operator.*allowNonRestoredState/,
+    );
   });
 
   test('is left behind where that is allowed, and said; the others get theirs', async () => {

@@ -262,6 +262,30 @@ describe('stopping with a savepoint', () => {
     expect(await p.checkpoint(gateway)).toBe(3);
   });
 
+  test('that takes too long is given up, and the job goes on', async () => {
+    const p = new Process({ settings: { intervalMs: 1_000_000 } });
+    const gateway = await p.launch();
+    const asked = expect(p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false })).rejects.toThrow(
+      'CHECKPOINT_EXPIRED',
+    );
+    await p.clock.advance(600_000);
+    await asked;
+    expect(gateway.log.at(-1)).toBe('aborted 1 after 0');
+    expect(p.failures).toEqual([]);
+  });
+
+  test('that a storage never answers to does not keep the job standing for ever', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    p.storage.intercept = (step, when) =>
+      step === 'publish savepoint 1' && when === 'before' ? new Promise<void>(() => undefined) : undefined;
+    p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false }).catch(() => undefined);
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.advance(600_000);
+    expect(p.failures).toMatchObject([{ error: { code: 'CHECKPOINT_TOLERANCE_EXCEEDED' } }]);
+  });
+
   test('gives up checkpoints that are still under way', async () => {
     const p = new Process();
     const gateway = await p.launch();

@@ -106,8 +106,8 @@ export interface EdgeName {
 }
 /**
  * Records that were between two subtasks when a barrier overtook them, or that went round a loop behind it. `input`: they waited at the consumer;
- * `output`: at the producer; `loop`: they came over a feedback edge between the loop head's capture and the return of the barrier. The head
- * operator of a stage has what is `input` and `loop`, the tail operator what is `output`.
+ * `output`: at the producer, in hosts whose channels have a queue at either end; `loop`: they came over a feedback edge between the loop head's
+ * capture and the return of the barrier. The head operator of a stage has what is `input` and `loop`, the tail operator what is `output`.
  */
 export interface ChannelStateHandle {
   readonly kind: 'input' | 'output' | 'loop';

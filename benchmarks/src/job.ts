@@ -6,6 +6,7 @@ import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment, type CheckpointOptions, type CheckpointStats, type JobHandle } from '@weir/core';
 import { SILENT, staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
 import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
+import { Standstill } from './standstill.js';
 import { accept, project, type Input, type Total } from './workload.js';
 
 export interface BenchmarkJobOptions {
@@ -13,6 +14,8 @@ export interface BenchmarkJobOptions {
   /** Undefined: checkpointing is off. */
   readonly checkpointEveryMs?: number | undefined;
   readonly checkpointing?: CheckpointOptions | undefined;
+  /** The source gives nothing from the trigger of a checkpoint until it is over. */
+  readonly stopTheWorld?: boolean | undefined;
   readonly parallelism?: number | undefined;
   /** Records per second; undefined: as fast as it goes. */
   readonly rate?: number | undefined;
@@ -33,6 +36,7 @@ export interface BenchmarkJob extends AsyncDisposable {
 export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJob> {
   const dir = options.checkpointsDir ?? mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const counts = { read: 0, written: 0 };
+  const standstill = new Standstill();
   const env = createEnvironment({
     logger: SILENT,
     parallelism: options.parallelism,
@@ -41,7 +45,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
   if (options.checkpointEveryMs !== undefined)
     env.enableCheckpointing(options.checkpointEveryMs, options.checkpointing);
   env
-    .from(repeated(options, counts), { uid: 'records' })
+    .from(repeated(options, counts, standstill), { uid: 'records' })
     .pipe(
       map(project),
       filter(accept),
@@ -61,12 +65,15 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
   const checkpoints: CheckpointStats[] = [];
   handle.events$.subscribe((event) => {
     if (event.kind === 'checkpoint-completed') checkpoints.push(event);
+    if (event.kind === 'checkpoint-triggered' && options.stopTheWorld === true) standstill.begin();
+    if (event.kind === 'checkpoint-completed' || event.kind === 'checkpoint-aborted') standstill.end();
   });
   return {
     handle,
     counts,
     checkpoints,
     async [Symbol.asyncDispose]() {
+      standstill.end();
       await handle.cancel();
       if (options.checkpointsDir === undefined) rmSync(dir, { recursive: true, force: true });
     },
@@ -76,6 +83,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
 function repeated(
   { records, rate, count = Number.POSITIVE_INFINITY }: BenchmarkJobOptions,
   counts: BenchmarkJob['counts'],
+  standstill: Standstill,
 ): Source<Input, 'replayable', { readonly id: string }, number> {
   const mask = records.length - 1;
   return {
@@ -95,6 +103,7 @@ function repeated(
       return Promise.resolve({
         poll(max: number) {
           if (position >= count) return 'end';
+          if (standstill.over !== undefined) return standstill.over.then(() => take(max));
           if (pace === undefined) return take(max);
           const due = pace.due(position);
           return due > 0 ? take(Math.min(max, due)) : pace.next().then(() => take(Math.min(max, pace.due(position))));

@@ -1,4 +1,5 @@
 import { backpressure } from './measure/backpressure.js';
+import { intervals } from './measure/intervals.js';
 import { latency } from './measure/latency.js';
 import { checkpointOverhead } from './measure/overhead.js';
 import { parallel } from './measure/parallel.js';
@@ -21,6 +22,7 @@ const MEASUREMENTS = {
   latency,
   backpressure,
   unaligned,
+  intervals,
 };
 type Name = keyof typeof MEASUREMENTS;
 

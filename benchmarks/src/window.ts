@@ -17,11 +17,14 @@ const SLACK_MS = 600;
 
 /** Runs the job until every key was seen, then measures it for one window. */
 export async function measureWindow(
-  options: Pick<BenchmarkJobOptions, 'records' | 'parallelism' | 'rate' | 'checkpointing'>,
+  options: Omit<BenchmarkJobOptions, 'count' | 'checkpointsDir' | 'onWrite'>,
   checkpoints: boolean,
   ms: number = WINDOW_MS + SLACK_MS,
 ): Promise<WindowResult> {
-  await using job = await startJob({ ...options, checkpointEveryMs: checkpoints ? CHECKPOINT_EVERY_MS : undefined });
+  await using job = await startJob({
+    ...options,
+    checkpointEveryMs: checkpoints ? (options.checkpointEveryMs ?? CHECKPOINT_EVERY_MS) : undefined,
+  });
   while (job.counts.read < options.records.length * 1.5) await sleep(20);
   const start = performance.now();
   const readBefore = job.counts.read;

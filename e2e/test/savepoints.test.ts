@@ -195,7 +195,7 @@ test('the maximum parallelism of a savepoint is taken over where nobody sets ano
   await afterCheckpoints(first, 1);
   const { pointer } = await first.stopWithSavepoint({ dir: join(dir, 'mine') });
   await expect((await start({ restoreFrom: pointer }, { options: { maxParallelism: 8 } })).done).rejects.toThrow(
-    /^CHECKPOINT_INCOMPATIBLE.*maximum parallelism 7/,
+    /^CHECKPOINT_MAX_PARALLELISM.*maximum parallelism 7/,
   );
   // Stopped again, so that the checkpoints of the second run are tried, too.
   const second = await start({ restoreFrom: pointer });

@@ -21,13 +21,13 @@ export function clicksPerHour(): StreamOperator<Click, Hour> {
       keyedProcess({
         uid: 'clicks-per-hour',
         state: { counts: mapState<number, number>() },
-        onRecord({ at }, { state: { counts }, timers }, _emit: Emit<Hour>) {
+        onRecord({ at }, { state: { counts }, timers }) {
           const end = at - (at % HOUR) + HOUR - 1;
           if (end <= timers.currentWatermark()) return; // too late: that hour has been told
           counts.set(end, (counts.get(end) ?? 0) + 1);
           timers.registerEventTime(end);
         },
-        onTimer(end, { key, state: { counts } }, emit) {
+        onTimer(end, { key, state: { counts } }, emit: Emit<Hour>) {
           emit({ visitor: key, end, clicks: counts.get(end) ?? 0 });
           counts.delete(end);
         },

@@ -1,6 +1,8 @@
 import type { Sink, Source } from '@weir/core/contracts';
 import {
+  aggregatingState,
   broadcast,
+  broadcastState,
   coProcess,
   filter,
   flatMap,
@@ -9,12 +11,16 @@ import {
   listState,
   map,
   mapState,
+  operatorListState,
   rebalance,
+  reducingState,
   rx,
   scan,
+  subtaskProcess,
   tap,
   union,
   valueState,
+  withTimestamps,
   type Emit,
   type EndToEnd,
   type Guarantee,
@@ -101,6 +107,64 @@ describe('a job is described without annotations', () => {
     totals.to(idempotentSink);
     // @ts-expect-error the sink takes totals
     keyed.to(idempotentSink);
+  });
+
+  test('through time, where the output may be named by the handler that emits it', () => {
+    const totals = flights.pipe(
+      withTimestamps({
+        timestampOf: (flight) => {
+          expectTypeOf(flight).toEqualTypeOf<Flight>();
+          return Number(flight.delay);
+        },
+        maxOutOfOrderness: '5 min',
+      }),
+      keyBy((flight) => flight.origin),
+      keyedProcess({
+        state: {
+          largest: reducingState<number>({ reduce: Math.max }),
+          mean: aggregatingState<number, { sum: number; count: number }, string>({
+            create: () => ({ sum: 0, count: 0 }),
+            add: ({ sum, count }, value) => ({ sum: sum + value, count: count + 1 }),
+            result: ({ sum, count }) => String(sum / count),
+          }),
+        },
+        onRecord(flight, { state, timers }) {
+          expectTypeOf(flight).toEqualTypeOf<Flight>();
+          state.mean.add(1);
+          // @ts-expect-error numbers are added
+          state.mean.add('1');
+          timers.registerEventTime(5);
+        },
+        onTimer(time, { key, state, domain }, emit: Emit<Total>) {
+          expectTypeOf(time).toEqualTypeOf<number>();
+          expectTypeOf(key).toEqualTypeOf<string>();
+          expectTypeOf(domain).toEqualTypeOf<'event' | 'processing'>();
+          expectTypeOf(state.largest.value()).toEqualTypeOf<number | undefined>();
+          expectTypeOf(state.mean.value()).toEqualTypeOf<string | undefined>();
+          emit({ origin: key, total: state.largest.value() ?? 0 });
+        },
+      }),
+    );
+    expectTypeOf(totals).toEqualTypeOf<Stream<Total, 'replayable'>>();
+    // @ts-expect-error a duration has a unit that is known
+    withTimestamps<number>({ timestampOf: (n) => n, idleAfter: '5 parsecs' });
+  });
+
+  test('through state of a subtask', () => {
+    const totals = keyed.pipe(
+      subtaskProcess({
+        state: { held: operatorListState<Delay>(), rules: broadcastState<string, number>() },
+        onRecord(delay, { state, subtask }, emit: Emit<Total>) {
+          expectTypeOf(delay).toEqualTypeOf<Delay>();
+          expectTypeOf(subtask).toEqualTypeOf<number>();
+          expectTypeOf(state.held.values()).toEqualTypeOf<readonly Delay[]>();
+          emit({ origin: delay.origin, total: state.rules.get(delay.origin) ?? 0 });
+          // @ts-expect-error its state belongs to no key
+          emit({ origin: state.key, total: 0 });
+        },
+      }),
+    );
+    expectTypeOf(totals).toEqualTypeOf<Stream<Total, 'replayable'>>();
   });
 
   test('with operators that are written out of line', () => {

@@ -200,7 +200,7 @@ describe('timers', () => {
     },
   );
 
-  test('are called with their key, their state, and their own time as event time; those of the clock without one', async () => {
+  test('are called with their key, their state, and their own time as event time; those of the clock without one (ST-06)', async () => {
     const seen: unknown[] = [];
     const bench = await OperatorBench.open((context) =>
       keyedProcessOperator(context, {

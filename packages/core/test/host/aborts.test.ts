@@ -101,7 +101,7 @@ describe('a checkpoint that is aborted', () => {
     await expectTheRestToWork(it);
   });
 
-  test('while an operator prepares goes no further than there', async () => {
+  test('testNotifyCheckpointAbortedBeforeAsyncPhase: while an operator prepares goes no further than there', async () => {
     const it = await joined('prepare of b');
     const aborted = await it.bench.trigger(1);
     await it.clock.settle();

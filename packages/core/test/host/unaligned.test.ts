@@ -2,10 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { sleep } from '../../src/contracts/clock.js';
 import { CHANNEL_CAPACITY } from '../../src/channel/channel.js';
 import { BATCH_SIZE } from '../../src/element/element.js';
-import { flatMap, keyBy, keyedProcess, map, rebalance, union, valueState, type Emit } from '../../src/operators.js';
+import {
+  coProcess,
+  flatMap,
+  keyBy,
+  keyedProcess,
+  map,
+  rebalance,
+  transform,
+  union,
+  valueState,
+  type Emit,
+  type Operator,
+} from '../../src/operators.js';
 import type { Stream } from '../../src/graph/stream.js';
 import { AttemptBench, plan, type AttemptBenchOptions, type TakenCheckpoint } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
+import { deferred, type Deferred } from '../support/deferred.js';
 import { RescaledCheckpoint } from '../support/rescaled-checkpoint.js';
 import { splitSource } from '../support/split-source.js';
 import { TickingClock } from '../support/ticking-clock.js';
@@ -365,6 +378,96 @@ describe('aligned with a timeout', () => {
     expect(checkpoint.isComplete).toBe(true);
     await job.crash(bench);
     expect(await job.finish(await job.attempt(checkpoint))).toEqual(upTo(80_000));
+  });
+});
+
+describe('a stage with several inputs', () => {
+  /** a, and b behind an operator that takes its time to prepare, meet in a join in front of a sink that is slow. */
+  async function joined(
+    restore?: TakenCheckpoint,
+  ): Promise<{ bench: AttemptBench; clock: TickingClock; open: Deferred }> {
+    const clock = new TickingClock();
+    const open = deferred();
+    const slow: Operator<number> = { connect: (source) => source, prepare: () => open.promise };
+    const described = plan((from) => {
+      const a = from(splitSource([upTo(5000)]), { uid: 'a' });
+      const b = from(splitSource([upTo(5000)]), { uid: 'b' });
+      const held = transform<number, 'replayable'>(
+        [b],
+        { name: 'slow', isStateful: true, create: () => slow },
+        { uid: 's' },
+      );
+      a.pipe(
+        keyBy((n) => n % 3),
+        coProcess(held.pipe(keyBy((n) => n % 3)), {
+          uid: 'join',
+          onFirst: (n, _context, emit: Emit<number>) => {
+            emit(n);
+          },
+          onSecond: (n, _context, emit) => {
+            emit(n + 5000);
+          },
+        }),
+      ).to(committingSink(outside, { onWrite: () => sleep(clock, WRITE_MS) }), { uid: 'out' });
+    });
+    const bench = new AttemptBench(described, {
+      clock,
+      overtakesAfter: 0,
+      restore,
+      attempt: restore === undefined ? 1 : 2,
+    });
+    await bench.run();
+    await clock.advance(3 * WRITE_MS);
+    return { bench, clock, open };
+  }
+  let outside = new Outside<number>();
+
+  test('stores what one of them sends before its barrier, beside a snapshot that was taken with the barrier of another', async () => {
+    outside = new Outside<number>();
+    const { bench, clock, open } = await joined();
+    const checkpoint = await bench.trigger(1);
+    await clock.advance(20 * WRITE_MS);
+    // The join has its snapshot, and goes on with what b had sent before.
+    expect([...checkpoint.acks.keys()].toSorted()).toEqual(['a#0']);
+    open.resolve();
+    await clock.advance(2 * WRITE_MS);
+    expect(checkpoint.isComplete).toBe(true);
+    expect(new Set(checkpoint.inFlight.map(({ edge }) => edge.producer))).toEqual(new Set(['a', 's']));
+    bench.attempt.fail(new Error('crash'));
+    const closed = bench.attempt.close('failed');
+    await clock.advance(WRITE_MS);
+    await closed;
+
+    const again = await joined(checkpoint);
+    again.open.resolve();
+    let isEnded = false;
+    void again.bench.attempt.allEnded.then(() => (isEnded = true));
+    await again.clock.until(() => isEnded);
+    const final = await again.bench.trigger(2);
+    await again.clock.advance(2 * WRITE_MS);
+    void again.bench.complete(final);
+    await again.clock.advance(WRITE_MS);
+    expect(outside.visible.toSorted((x, y) => x - y)).toEqual(upTo(10_000));
+    await again.bench.attempt.close('finished');
+  });
+
+  test('forgets what was in flight of a checkpoint that is aborted before the last barrier', async () => {
+    outside = new Outside<number>();
+    const { bench, clock, open } = await joined();
+    const aborted = await bench.trigger(1);
+    await clock.advance(5 * WRITE_MS);
+    bench.abort(aborted);
+    await clock.advance(5 * WRITE_MS);
+    open.resolve();
+    await clock.advance(5 * WRITE_MS);
+    expect(aborted.acks.has('join#0')).toBe(false);
+    const next = await bench.trigger(2);
+    await clock.advance(2 * WRITE_MS);
+    expect(next.isComplete).toBe(true);
+    bench.attempt.fail(new Error('enough'));
+    const closed = bench.attempt.close('failed');
+    await clock.advance(WRITE_MS);
+    await closed;
   });
 });
 

@@ -45,7 +45,7 @@ async function search(seeds: number, from: number): Promise<void> {
 
 /** Shows what happened, and returns what should have and has not. */
 function print(report: SimulationReport, ms: number): readonly string[] {
-  const { seeds, faults, restores, checkpoints, savepoints, stops, inFlight, processes, restored } = report;
+  const { seeds, faults, restores, checkpoints, savepoints, stops, inFlight, loops, processes, restored } = report;
   const rows: readonly (readonly [string, number])[] = [
     ...FAULT_CLASSES.map((name) => [name, faults[name]] as const),
     ['restores', restores],
@@ -54,6 +54,7 @@ function print(report: SimulationReport, ms: number): readonly string[] {
     ['stops with one', stops],
     ['processes', processes],
     ['in-flight captures', inFlight],
+    ['loops in captures', loops],
   ];
   for (const [name, count] of rows) console.log(`  ${name.padEnd(20)} ${String(count).padStart(9)}`);
   console.log(`  ${(restored * 100).toFixed(1)} % of the seeds restored a checkpoint`);
@@ -64,6 +65,7 @@ function print(report: SimulationReport, ms: number): readonly string[] {
       (name) => `no ${name} has happened`,
     ),
     ...(savepoints === 0 || stops === 0 ? ['no savepoint was taken, or no job stopped with one'] : []),
+    ...(loops === 0 ? ['no checkpoint held elements on their way round a loop'] : []),
     ...(inFlight === 0 ? ['no checkpoint held in-flight elements'] : []),
     ...(restored < LEAST_RESTORED ? ['fewer than 90 % of the seeds restored a checkpoint'] : []),
   ];

@@ -33,6 +33,8 @@ interface Reading<T> {
   ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
   /** Something of it has not settled yet. */
   isWaiting: boolean;
+  /** Closes a reader that has been opened, until it is in `open`: an attempt that fails in between never gets to that. */
+  closeOpened?: (() => Promise<void>) | undefined;
 }
 
 const STATE = 'splits';
@@ -130,10 +132,11 @@ export class SourceOperator<T> implements Operator<never, T> {
   async close(): Promise<void> {
     this.#closed = true;
     const readers = this.#readers;
+    const opened = this.#readings.flatMap(({ closeOpened }) => closeOpened ?? []);
     this.#ended = [];
     this.#readings = [];
     const closing = readers.map(async ({ reader, split }) => this.#named(split, () => reader.close()));
-    await allOf([...closing, ...this.#outstanding]);
+    await allOf([...closing, ...opened.map((close) => close()), ...this.#outstanding]);
   }
 
   get #readers(): readonly OpenReader[] {
@@ -215,9 +218,15 @@ export class SourceOperator<T> implements Operator<never, T> {
       this.#naming(split, () => this.#source.open(split, position, context)),
       (reader) => {
         this.#changing--;
+        reading.closeOpened = undefined;
         reading.open = new OpenReader(split, reader, position);
       },
-      (reader) => reader.close(),
+      (reader) => {
+        const close = (): Promise<void> => this.#named(split, () => reader.close());
+        if (this.#closed) return close();
+        reading.closeOpened = close;
+        return undefined;
+      },
     );
     return 'waiting';
   }
@@ -261,12 +270,12 @@ export class SourceOperator<T> implements Operator<never, T> {
     await allOf(told);
   }
 
-  /** Reads nothing of the split until `promise` settles; `then` runs between two records, or `tooLate` if the operator was closed meanwhile. */
+  /** Reads nothing of the split until `promise` settles; `then` runs between two records, `atOnce` before, also if the operator was closed meanwhile. */
   #await<R>(
     reading: Reading<T>,
     promise: Promise<R>,
     then: (result: R) => void,
-    tooLate?: (result: R) => Promise<void>,
+    atOnce?: (result: R) => Promise<void> | undefined,
   ): void {
     const { split } = reading.start;
     reading.isWaiting = true;
@@ -277,10 +286,8 @@ export class SourceOperator<T> implements Operator<never, T> {
     };
     const settled = promise.then(
       async (result) => {
-        if (this.#closed) {
-          await this.#named(split, async () => tooLate?.(result));
-          return;
-        }
+        await atOnce?.(result);
+        if (this.#closed) return;
         inMailbox(() => {
           reading.isWaiting = false;
           then(result);

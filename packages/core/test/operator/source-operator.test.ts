@@ -378,6 +378,23 @@ describe('a source operator that is closed', () => {
     expect(bench.letters).toBe(0);
   });
 
+  test('closes a reader that has come, although an attempt that failed meanwhile never reads the mailbox again', async () => {
+    let closed = 0;
+    const bench = new SourceBench(
+      opening(3, {
+        close: async () => {
+          closed++;
+        },
+      }),
+      [split('a')],
+    );
+    expect(bench.pull()).toBe('waiting');
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+    expect(bench.letters).toBe(1);
+    await bench.operator.close();
+    expect(closed).toBe(1);
+  });
+
   test('does not mind that what it was opening failed', async () => {
     const reader = deferred<Reader>();
     const bench = new SourceBench(() => reader.promise, [split('a')]);

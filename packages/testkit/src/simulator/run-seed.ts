@@ -23,6 +23,8 @@ export interface SeedReport {
   readonly checkpoints: number;
   /** Acknowledged captures that held in-flight elements. */
   readonly inFlight: number;
+  /** The same with elements on their way round a loop. */
+  readonly loops: number;
   /** That completed, those to stop with not among them. */
   readonly savepoints: number;
   readonly stops: number;
@@ -138,8 +140,8 @@ function numbersOf(
   processes: number,
   steps: number,
 ): Omit<SeedReport, 'seed' | 'problem'> {
-  const { restores, completed: checkpoints, inFlight, savepoints, stops } = watch;
-  return { faults: { ...faults.counts }, restores, checkpoints, inFlight, savepoints, stops, processes, steps };
+  const { restores, completed: checkpoints, inFlight, loops, savepoints, stops } = watch;
+  return { faults: { ...faults.counts }, restores, checkpoints, inFlight, loops, savepoints, stops, processes, steps };
 }
 
 /** What no fault excuses. */

@@ -21,6 +21,7 @@ export interface SimulationReport {
   readonly restores: number;
   readonly checkpoints: number;
   readonly inFlight: number;
+  readonly loops: number;
   readonly savepoints: number;
   readonly stops: number;
   readonly processes: number;
@@ -38,7 +39,7 @@ export async function simulate(
 ): Promise<SimulationReport> {
   const faults = noFaults();
   const failures: SeedReport[] = [];
-  const sums = { restores: 0, checkpoints: 0, inFlight: 0, savepoints: 0, stops: 0, processes: 0 };
+  const sums = { restores: 0, checkpoints: 0, inFlight: 0, loops: 0, savepoints: 0, stops: 0, processes: 0 };
   let run = 0;
   let withRestore = 0;
   for (; run < seeds && failures.length < mostFailures; run++) {
@@ -47,6 +48,7 @@ export async function simulate(
     sums.restores += report.restores;
     sums.checkpoints += report.checkpoints;
     sums.inFlight += report.inFlight;
+    sums.loops += report.loops;
     sums.savepoints += report.savepoints;
     sums.stops += report.stops;
     sums.processes += report.processes;

@@ -1,4 +1,11 @@
-import type { AttemptGateway, CheckpointCoordinator, CoordinatorFactory, SubtaskReport } from '@weir/core/contracts';
+import type {
+  Acknowledgement,
+  AttemptGateway,
+  ChannelStateHandle,
+  CheckpointCoordinator,
+  CoordinatorFactory,
+  SubtaskReport,
+} from '@weir/core/contracts';
 import { subtaskName } from '@weir/core/contracts';
 import { delegating } from './delegating.js';
 import type { Faults } from './faults.js';
@@ -23,7 +30,7 @@ export function unreliableCoordinator(
           for (const letter of network) deliverLater(letter, faults.random() * 200);
         },
         receive(report) {
-          if (report.kind === 'ack' && hasInFlight(report)) watch.capturedInFlight();
+          if (report.kind === 'ack') watch.captured(kindsInFlight(report));
           const { lateMs, againMs } = faults.message(nameOf(report));
           if (lateMs === undefined) coordinator.receive(report);
           else send(report, lateMs);
@@ -101,8 +108,10 @@ function unreliableGateway(gateway: AttemptGateway, faults: Faults): AttemptGate
   });
 }
 
-function hasInFlight(report: SubtaskReport & { readonly kind: 'ack' }): boolean {
-  return report.snapshot.operators.some(({ channels }) => channels?.some(({ count }) => count > 0) === true);
+/** Of the channel state in a snapshot that is not empty. */
+function kindsInFlight(report: Acknowledgement): ReadonlySet<ChannelStateHandle['kind']> {
+  const channels = report.snapshot.operators.flatMap((operator) => operator.channels ?? []);
+  return new Set(channels.filter(({ count }) => count > 0).map(({ kind }) => kind));
 }
 
 function nameOf({ kind, subtask, checkpointId }: SubtaskReport): string {

@@ -1,4 +1,4 @@
-import type { CheckpointId, Committable, JobEvent, StoredCheckpoint } from '@weir/core/contracts';
+import type { ChannelStateHandle, CheckpointId, Committable, JobEvent, StoredCheckpoint } from '@weir/core/contracts';
 import { LeftOpen } from './left-open.js';
 
 /**
@@ -16,6 +16,7 @@ export class Watch {
   #restores = 0;
   #completed = 0;
   #inFlight = 0;
+  #loops = 0;
   #savepoints = 0;
   #stops = 0;
 
@@ -27,6 +28,10 @@ export class Watch {
   }
   get completed(): number {
     return this.#completed;
+  }
+  /** Captures that held elements on their way round a loop. */
+  get loops(): number {
+    return this.#loops;
   }
   get savepoints(): number {
     return this.#savepoints;
@@ -105,8 +110,9 @@ export class Watch {
     if (open !== undefined) this.violated(`a job that had ended has left open: ${open}`);
   }
 
-  capturedInFlight(): void {
-    this.#inFlight++;
+  captured(kinds: ReadonlySet<ChannelStateHandle['kind']>): void {
+    if (kinds.has('input') || kinds.has('output')) this.#inFlight++;
+    if (kinds.has('loop')) this.#loops++;
   }
 
   violated(what: string): void {

@@ -5,12 +5,16 @@ import type { TransactionalMemorySink } from '../../job-parts/transactional-memo
 import type { Simulation } from '../simulated-job.js';
 import { numberOf, type Item } from './item.js';
 import { collect, count, delay, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
+import { loop } from './loop-step.js';
+import { gather, hold, type TimedOptions } from './time-steps.js';
 import { pacedSource } from './paced-source.js';
 
 /** A stream of the graph that is being built, and about how many records it has. */
 interface Open {
   readonly items: Items;
   readonly records: number;
+  /** Some come only when event time is over, too late to wait for a time in it. */
+  readonly isLate: boolean;
 }
 
 /** Beyond it nothing is multiplied. */
@@ -57,38 +61,57 @@ function source(env: Environment, random: Random, name: string): Open {
   return {
     items: env.from(pacedSource(options), { uid: name, parallelism }),
     records: splits.reduce((sum, n) => sum + n, 0),
+    isLate: false,
   };
 }
 
-function one({ items, records }: Open, step: number, random: Random, simulation: Simulation): Open {
+function one({ items, records, isLate }: Open, step: number, random: Random, simulation: Simulation): Open {
   const keyed = keyedOptions(step, random);
-  switch (below(random, 10)) {
+  switch (below(random, 16)) {
     case 0:
-      return { items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))), records };
+      return { items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))), records, isLate };
     case 1:
-      return { items: items.pipe(filter(({ id }) => numberOf(id) % 5 > 0)), records: (records * 4) / 5 };
+      return { items: items.pipe(filter(({ id }) => numberOf(id) % 5 > 0)), records: (records * 4) / 5, isLate };
     case 2:
-      if (records * 2 > MOST_RECORDS) return { items: items.pipe(rebalance()), records };
+      if (records * 2 > MOST_RECORDS) return { items: items.pipe(rebalance()), records, isLate };
       return {
         items: items.pipe(
           flatMap(({ id, key }): Item[] => [0, 1].map((i) => ({ id: `${id}f${String(i)}`, key: key + i }))),
         ),
         records: records * 2,
+        isLate,
       };
     case 3:
-      return { items: items.pipe(rebalance(), simulation.hazard()), records };
+      return { items: items.pipe(rebalance(), simulation.hazard()), records, isLate };
     case 4:
-      return { items: items.pipe(simulation.hazard()), records };
+      return { items: items.pipe(simulation.hazard()), records, isLate };
     case 5:
-      return { items: mark(items, keyed), records };
+      return { items: mark(items, keyed), records, isLate };
     case 6:
-      return { items: collect(items, keyed), records };
+      return { items: collect(items, keyed), records, isLate };
     case 7:
-      return { items: reduce(items, keyed), records };
+      return { items: reduce(items, keyed), records, isLate };
     case 8:
-      return { items: delay(items, keyed), records };
+    case 9: {
+      if (isLate) return { items: count(items, keyed), records, isLate };
+      const timed: TimedOptions = {
+        ...keyed,
+        maxOutOfOrderness: below(random, 300),
+        watermarkInterval: below(random, 2) * 20,
+        isImpatient: random() < 0.5,
+      };
+      return { items: hold(items, timed), records: records * 2, isLate };
+    }
+    case 10:
+      return { items: gather(items, keyed), records, isLate: true };
+    case 11:
+    case 12:
+      if (records * 5 > MOST_RECORDS) return { items: reduce(items, keyed), records, isLate };
+      return { items: loop(items, keyed), records: records * 3.5, isLate };
+    case 13:
+      return { items: isLate ? count(items, keyed) : delay(items, keyed), records, isLate };
     default:
-      return { items: count(items, keyed), records };
+      return { items: count(items, keyed), records, isLate };
   }
 }
 
@@ -96,11 +119,15 @@ function two(left: Open, right: Open, step: number, random: Random): Open {
   const keyed = keyedOptions(step, random);
   const pairs = (left.records * right.records) / keyed.keys;
   if (random() < 0.5 || pairs > MOST_RECORDS) return united(left, right);
-  return { items: join(left.items, right.items, keyed), records: pairs };
+  return { items: join(left.items, right.items, keyed), records: pairs, isLate: left.isLate || right.isLate };
 }
 
 function united(left: Open, right: Open): Open {
-  return { items: left.items.pipe(union(right.items)), records: left.records + right.records };
+  return {
+    items: left.items.pipe(union(right.items)),
+    records: left.records + right.records,
+    isLate: left.isLate || right.isLate,
+  };
 }
 
 function keyedOptions(step: number, random: Random): KeyedOptions {

@@ -35,6 +35,7 @@ export class KeyedTimers<O> implements EventTimeWork {
     event: new TimerQueue(),
     processing: new TimerQueue(),
   };
+  #times: Readonly<Record<TimeDomain, MapState<Key, unknown>>> | undefined;
   #output: BatchBuffer<O> | undefined;
   /** When the clock calls next. */
   #armed: { readonly time: number; readonly cancel: () => void } | undefined;
@@ -79,8 +80,10 @@ export class KeyedTimers<O> implements EventTimeWork {
   /** After state was opened and restored. What fell due meanwhile is called as soon as the subtask runs. */
   open(): void {
     if (this.#call === undefined) return;
+    const { store } = this.#keyed;
+    this.#times = { event: timesOf(store, 'event'), processing: timesOf(store, 'processing') };
     for (const domain of DOMAINS) {
-      for (const entry of this.#keyed.store.entries(stateOf(domain)))
+      for (const entry of store.entries(stateOf(domain)))
         if (entry.kind === 'map') this.#queues[domain].add(entry.key, entry.mapKey as number);
     }
     this.#arm();
@@ -111,9 +114,8 @@ export class KeyedTimers<O> implements EventTimeWork {
     for (let calls = 0; call !== undefined && this.#isDue(domain, now); calls++) {
       if (calls === RECORDS_PER_LOOK || this.#output?.sent !== sent) return true;
       const timer = this.#queues[domain].poll() as Timer;
-      const { store } = this.#keyed;
-      store.setCurrentKey(timer.key);
-      timesOf(store, domain).delete(timer.time);
+      this.#keyed.store.setCurrentKey(timer.key);
+      this.#times?.[domain].delete(timer.time);
       call(timer, domain);
     }
     return false;
@@ -148,14 +150,14 @@ export class KeyedTimers<O> implements EventTimeWork {
     if (this.#call === undefined) throw this.#violation('registers a timer but has no onTimer. Give it one.');
     const checked = this.#check(key, time);
     if (checked === undefined || !this.#queues[domain].add(checked.key, checked.time)) return;
-    timesOf(this.#keyed.store, domain).set(checked.time, true);
+    this.#times?.[domain].set(checked.time, true);
     if (domain === 'processing') this.#arm();
   }
 
   #delete(domain: TimeDomain, key: Key | undefined, time: number): void {
     const checked = this.#check(key, time);
     if (checked === undefined || !this.#queues[domain].remove(checked.key, checked.time)) return;
-    timesOf(this.#keyed.store, domain).delete(checked.time);
+    this.#times?.[domain].delete(checked.time);
   }
 
   #check(key: Key | undefined, time: number): Timer | undefined {

@@ -7,7 +7,10 @@ import { createEnvironment, type JobHandle } from '@weir/core';
 import { SILENT, sleep, staticSplits, type Source } from '@weir/core/contracts';
 import { keyBy, keyedProcess, valueState, withTimestamps, type Emit } from '@weir/core/operators';
 import { transactionalMemorySink, type TransactionalMemorySink } from '@weir/testkit';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+// Checkpoints go to the real disk, and the machine may have more to do.
+vi.setConfig({ testTimeout: 30_000 });
 
 const KEYS = 3;
 /** Each key tells at that event time how many records it has seen by then: long after the last record. */

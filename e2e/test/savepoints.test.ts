@@ -15,7 +15,10 @@ import { SILENT, sleep, staticSplits, type Source } from '@weir/core/contracts';
 import { keyBy, keyedProcess, valueState, type Emit } from '@weir/core/operators';
 import { assertExactlyOnce, numbers, transactionalMemorySink, type TransactionalMemorySink } from '@weir/testkit';
 import { filter, firstValueFrom, take, toArray } from 'rxjs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+// Checkpoints go to the real disk, and the machine may have more to do.
+vi.setConfig({ testTimeout: 30_000 });
 
 const RECORDS = 6000;
 const KEYS = 17;

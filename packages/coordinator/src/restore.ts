@@ -60,7 +60,7 @@ async function follow({ pointer }: SavepointReference, storage: JobStorage): Pro
 function elsewhere(pointer: string, cause?: unknown): WeirError {
   return new WeirError(
     'CHECKPOINT_UNREADABLE',
-    `it is the savepoint that was at ${pointer}, and is not there any more: if it was moved, start with restoreFrom set to its present path`,
+    `it is the savepoint that was at ${pointer}, and is not there any more: if it was moved, start with restoreFrom set to its present path; if it is lost, with 'none'`,
     { cause, recoverable: false },
   );
 }

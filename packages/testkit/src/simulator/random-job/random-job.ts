@@ -22,7 +22,8 @@ export function randomJobs(
     const sinks: TransactionalMemorySink<Item>[] = [];
     return {
       ...around,
-      parallelism: 1 + Math.floor(random() * 3),
+      // Half of them are rescaled from process to process.
+      parallelism: random() < 0.5 ? [1, 2, 3] : 1 + Math.floor(random() * 3),
       maxParallelism: [4, 16, 128][Math.floor(random() * 3)],
       guarantee: mode,
       describe(env, simulation) {

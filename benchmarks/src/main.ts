@@ -1,5 +1,6 @@
 import { backpressure } from './measure/backpressure.js';
 import { intervals } from './measure/intervals.js';
+import { cycles } from './measure/cycles.js';
 import { latency } from './measure/latency.js';
 import { checkpointOverhead } from './measure/overhead.js';
 import { parallel } from './measure/parallel.js';
@@ -23,6 +24,7 @@ const MEASUREMENTS = {
   backpressure,
   unaligned,
   intervals,
+  cycles,
 };
 type Name = keyof typeof MEASUREMENTS;
 

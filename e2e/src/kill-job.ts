@@ -5,7 +5,17 @@ import { fileSink, fileSource, jsonLines } from '@weir/connectors/file';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { CheckpointStorageRole, createEnvironment, StateBackendRole, type JobHandle, type Plugin } from '@weir/core';
 import type { Sink, Source, SourceSplit } from '@weir/core/contracts';
-import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
+import {
+  filter,
+  iterate,
+  keyBy,
+  keyedProcess,
+  map,
+  rebalance,
+  valueState,
+  type Emit,
+  type StreamOperator,
+} from '@weir/core/operators';
 import { delegating, observedBackend, observedSink, observedStorage } from './observed.js';
 import { PhaseTeller, type Target } from './phases.js';
 
@@ -24,11 +34,14 @@ export interface KillJobOptions {
   readonly mode: 'exactly-once' | 'at-least-once';
   /** Barriers overtake what waits in channels; then it is the sink that is slow, so that something does. */
   readonly unaligned: boolean;
+  /** `loop`: every record goes round some times before it is counted. */
+  readonly shape?: 'chain' | 'loop' | undefined;
   readonly target: Target;
 }
 
 /** File → keyed state → file, slow enough to be killed in the middle, every step of its checkpoints announced. */
-export async function startKillJob({ dir, parallelism, mode, unaligned, target }: KillJobOptions): Promise<JobHandle> {
+export async function startKillJob(options: KillJobOptions): Promise<JobHandle> {
+  const { dir, parallelism, mode, unaligned, shape, target } = options;
   const phases = new PhaseTeller(target);
   const plugins: Plugin = {
     name: 'observed',
@@ -55,6 +68,7 @@ export async function startKillJob({ dir, parallelism, mode, unaligned, target }
     .pipe(
       map(({ id, key }) => ({ id, key })),
       filter(({ id }) => id >= 0),
+      shape === 'loop' ? goingRound : (records) => records,
       keyBy(({ key }) => key),
       keyedProcess({
         uid: 'count',
@@ -94,6 +108,32 @@ function stopSoon(job: JobHandle, phases: PhaseTeller): void {
     clearTimeout(timer);
   };
   job.done.then(done, done);
+}
+
+/** Up to 20 rounds for each record, in a loop over an exchange. */
+const goingRound: StreamOperator<InputRecord, InputRecord> = (records) =>
+  records.pipe(
+    map((record) => ({ record, rounds: record.id % 20 })),
+    iterate<Round, InputRecord>(
+      (input) => {
+        const moved = input.pipe(
+          rebalance(),
+          map(({ record, rounds }) => ({ record, rounds: rounds - 1 })),
+        );
+        return {
+          feedback: moved.pipe(filter(({ rounds }) => rounds > 0)),
+          output: moved.pipe(
+            filter(({ rounds }) => rounds <= 0),
+            map(({ record }) => record),
+          ),
+        };
+      },
+      { uid: 'loop' },
+    ),
+  );
+interface Round {
+  readonly record: InputRecord;
+  readonly rounds: number;
 }
 
 /** The same source, a few records at a time. */

@@ -30,7 +30,7 @@ const WIDEST = 5;
  * until it finishes or `atMost` kills are used up, from where on it is left alone. Then its output is held against what it must be.
  */
 export async function killRun(
-  options: Pick<KillJobOptions, 'mode' | 'unaligned'> & { readonly parallelism: Parallelism },
+  options: Pick<KillJobOptions, 'mode' | 'unaligned' | 'shape'> & { readonly parallelism: Parallelism },
   atMost: number,
   random: Random,
 ): Promise<RunResult> {

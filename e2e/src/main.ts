@@ -29,8 +29,12 @@ const some = Math.max(1, Math.round(kills / 10));
 const exactly = await killAll('exactly-once', kills, seed);
 const atLeast = await killAll('at-least-once', some, seed + 1);
 const unaligned = await killAll('unaligned', some, seed + 2);
+const loops = await killAll('loop', some, seed + 3);
 histogram(exactly.kills);
 console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
+console.log(
+  `e2e loops: ${String(loops.kills.length)} kills, ${String(loops.lost)} lost, ${String(loops.duplicated)} duplicated`,
+);
 console.log(`e2e at-least-once: ${String(atLeast.kills.length)} kills, ${String(atLeast.lost)} lost`);
 console.log(
   `e2e unaligned: ${String(unaligned.kills.length)} kills, ${String(unaligned.lost)} lost, ${String(unaligned.duplicated)} duplicated`,
@@ -42,6 +46,7 @@ console.log(
 );
 process.exitCode =
   exactly.lost + exactly.duplicated + atLeast.lost + unaligned.lost + unaligned.duplicated === 0 &&
+  loops.lost + loops.duplicated === 0 &&
   exactly.kills.length === kills &&
   isSpread
     ? 0
@@ -49,7 +54,7 @@ process.exitCode =
 
 /** Job after job, two at a time, over parallelism 1, 2, 4 and changing ones, until exactly `count` processes were killed. */
 async function killAll(
-  kind: 'exactly-once' | 'at-least-once' | 'unaligned',
+  kind: 'exactly-once' | 'at-least-once' | 'unaligned' | 'loop',
   count: number,
   seedOfMode: number,
 ): Promise<RunResult> {
@@ -66,7 +71,7 @@ async function killAll(
       const number = run++;
       const parallelism = parallelismOf(number);
       const result = await killRun(
-        { mode, unaligned: kind === 'unaligned', parallelism },
+        { mode, unaligned: kind === 'unaligned', shape: kind === 'loop' ? 'loop' : 'chain', parallelism },
         atMost,
         seededRandom(seedOfMode * 1_000_003 + number),
       );

@@ -5,7 +5,7 @@ import type { Clock, Random } from '../contracts/clock.js';
 import type { AttemptGateway, RestorePlan, SubtaskReport } from '../contracts/coordinator.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
-import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
+import type { BlobHandle, EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
 import type { Barrier } from '../element/element.js';
 import type { TemporaryFiles } from '../contracts/temporary-files.js';
@@ -27,8 +27,8 @@ import type { Operator, OperatorContext, OperatorEnd, OperatorSpec, RestoredStat
 import { prepareSink, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
 import { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
-import { readChannelState } from '../snapshot/channel-state.js';
 import { restoredState } from '../snapshot/restored-state.js';
+import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
@@ -38,6 +38,7 @@ import { LoopEnd, stagesOfLoop } from './loop-end.js';
 import type { FeedbackChannel } from './loop-head.js';
 import { operatorContext, type OperatorOwner } from './operator-context.js';
 import { restoreInFlight } from './restore-in-flight.js';
+import { restoreLoop } from './restore-loop.js';
 import { Scheduler } from './scheduler.js';
 import { Sources } from './sources.js';
 import { Subtask, type SubtaskLoop } from './subtask.js';
@@ -70,6 +71,7 @@ export interface AttemptOptions {
 interface RunningSubtask extends OperatorOwner {
   readonly stage: PlannedStage;
   readonly inputs: readonly InputChannel[];
+  readonly feedback: readonly FeedbackChannel[];
 }
 
 /** One run of a job on this thread: makes the subtasks of the plan, opens them with what they restore, runs them, and ends them for certain. */
@@ -128,6 +130,7 @@ export class Attempt implements AttemptGateway {
       for (let index = 0; index < stage.parallelism; index++) {
         const stores: KeyedStateStore[] = [];
         const inputs = wiring.inputs(stage.id, index);
+        const feedback = wiring.feedback(stage.id, index);
         const subtask = new Subtask({
           job: options.job,
           id: { stage: stage.id, index },
@@ -135,7 +138,7 @@ export class Attempt implements AttemptGateway {
           keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
           inputCount: stage.inputs,
           inputs,
-          loop: this.#loopOf(stage, wiring.feedback(stage.id, index)),
+          loop: this.#loopOf(stage, feedback),
           outputs: wiring.outputs(stage.id, index),
           mode: options.mode,
           clock: options.clock,
@@ -158,7 +161,7 @@ export class Attempt implements AttemptGateway {
           },
         });
         this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
-        this.#subtasks.push({ subtask, stage, stores, inputs });
+        this.#subtasks.push({ subtask, stage, stores, inputs, feedback });
       }
     }
     this.#running = this.#subtasks.length;
@@ -307,7 +310,7 @@ export class Attempt implements AttemptGateway {
     }
   }
 
-  async #openSubtask({ subtask, stage, stores, inputs }: RunningSubtask): Promise<void> {
+  async #openSubtask({ subtask, stage, stores, inputs, feedback }: RunningSubtask): Promise<void> {
     this.#abort.signal.throwIfAborted();
     let source: SourceOperator<unknown> | undefined;
     const operators = stage.operators.map((planned): StageOperator => {
@@ -316,20 +319,17 @@ export class Attempt implements AttemptGateway {
       if (operator instanceof SourceOperator) source = operator;
       return { uid: planned.uid, operator };
     });
-    await this.#replayLoop(subtask, stage.operators[0] as PlannedOperator);
     await subtask.open(operators, source, (uid) => this.#restored(subtask.id, uid));
     const { restore } = this.#options;
     if (restore === undefined) return;
-    await restoreInFlight({
-      subtask: subtask.id.index,
-      parallelism: stage.parallelism,
-      maxParallelism: stage.maxParallelism,
-      inputs,
-      handles: (restore.subtasks.get(subtaskName(subtask.id)) ?? [])
-        .flatMap(({ channels = [] }) => channels)
-        .filter(({ kind }) => kind !== 'loop'),
-      read: (blob) => restore.read(blob),
-    });
+    const handles = (restore.subtasks.get(subtaskName(subtask.id)) ?? []).flatMap(({ channels = [] }) => channels);
+    const { parallelism, maxParallelism } = stage;
+    const taker = { subtask: subtask.id.index, parallelism, maxParallelism };
+    const read = (blob: BlobHandle): Promise<Uint8Array> => restore.read(blob);
+    await restoreInFlight({ ...taker, inputs, handles: handles.filter(({ kind }) => kind !== 'loop'), read });
+    const { serializer = defaultSerializer } = loopNodeOf(stage.operators[0] as PlannedOperator) ?? {};
+    const logs = handles.filter(({ kind }) => kind === 'loop');
+    subtask.replay(await restoreLoop({ ...taker, feedback, serializer, handles: logs, read }));
   }
 
   #operator({ node, uid }: PlannedOperator, context: OperatorContext): Operator {
@@ -350,18 +350,6 @@ export class Attempt implements AttemptGateway {
     const parts = restore?.subtasks.get(subtaskName(subtask))?.filter((part) => part.uid === uid);
     if (restore === undefined || parts === undefined || parts.length === 0) return undefined;
     return restoredState(restore.checkpointId, uid, parts, restore);
-  }
-
-  async #replayLoop(subtask: Subtask, head: PlannedOperator): Promise<void> {
-    const { restore } = this.#options;
-    const loop = loopNodeOf(head);
-    const parts = restore?.subtasks.get(subtaskName(subtask.id))?.filter(({ uid }) => uid === head.uid);
-    if (restore === undefined || loop === undefined || parts === undefined) return;
-    const where = `what went round loop '${head.uid}' in chk-${String(restore.checkpointId)}`;
-    for (const handle of parts.flatMap(({ channels = [] }) => channels)) {
-      if (handle.kind !== 'loop') continue;
-      subtask.replay(readChannelState(handle, await restore.read(handle.blob), loop.serializer, where));
-    }
   }
 
   #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {

@@ -1,16 +1,11 @@
-import { hashPartitioner, type Partitioning } from '../channel/partitioner.js';
 import type { BlobHandle, ChannelStateHandle } from '../contracts/snapshot.js';
-import type { RecordBatch } from '../element/element.js';
 import { WeirError } from '../errors.js';
-import { batchesOf, readChannelState } from '../snapshot/channel-state.js';
+import { readChannelState } from '../snapshot/channel-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { InputChannel } from './input-gate.js';
+import { onlyThose, ownership, type Taker } from './record-owner.js';
 
-export interface RestoreInFlightOptions {
-  /** Index of the subtask that restores. */
-  readonly subtask: number;
-  readonly parallelism: number;
-  readonly maxParallelism: number;
+export interface RestoreInFlightOptions extends Taker {
   readonly inputs: readonly InputChannel[];
   /** Of this subtask alone, or of all of them where the parallelism has changed. */
   readonly handles: readonly ChannelStateHandle[];
@@ -43,30 +38,6 @@ function channelsFor({ edge }: ChannelStateHandle, inputs: readonly InputChannel
     ({ name }) => name.edge.producer === edge.producer && name.edge.output === edge.output,
   );
   return sameEdge.length > 0 ? sameEdge : sameInput;
-}
-
-function ownership(
-  partitioning: Partitioning,
-  { toSubtask }: ChannelStateHandle,
-  { subtask, parallelism, maxParallelism }: RestoreInFlightOptions,
-): (record: unknown) => boolean {
-  if (partitioning.kind === 'hash') {
-    const ownerOf = hashPartitioner(partitioning.keyOf, parallelism, maxParallelism);
-    return (record) => ownerOf(record) === subtask;
-  }
-  const isMine = toSubtask % parallelism === subtask;
-  return () => isMine;
-}
-
-function onlyThose(
-  { records, timestamps }: RecordBatch<unknown>,
-  isMine: (record: unknown) => boolean,
-): readonly RecordBatch<unknown>[] {
-  const mine = records.map(isMine);
-  return batchesOf(
-    records.filter((_, i) => mine[i]),
-    timestamps?.filter((_, i) => mine[i]),
-  );
 }
 
 function noInput({ edge, count }: ChannelStateHandle): WeirError {

@@ -140,6 +140,22 @@ describe('a savepoint', () => {
     expect(p.failures).toHaveLength(1);
   });
 
+  test('ends a row of failures, as a checkpoint does', async () => {
+    const p = new Process({ settings: { tolerableFailures: 1 } });
+    const gateway = await p.launch();
+    const failing = async (id: number): Promise<void> => {
+      p.coordinator.triggerCheckpoint().catch(() => undefined);
+      await p.clock.settle();
+      gateway.decline(id, OUT);
+    };
+    await failing(1);
+    await p.savepoint(gateway);
+    await failing(3);
+    expect(p.failures).toEqual([]);
+    await failing(4);
+    expect(p.failures).toHaveLength(1);
+  });
+
   test('of which it is not known whether it was published is left where it is, and named', async () => {
     const p = new Process();
     const gateway = await p.launch();

@@ -22,7 +22,7 @@ export const ABORTS: Readonly<Record<AbortReason, AbortKind>> = {
   TOO_MANY_CHECKPOINT_REQUESTS: { counts: false, preFlight: true, text: 'the queue of requests is full' },
   MINIMUM_TIME_BETWEEN_CHECKPOINTS: { counts: false, preFlight: true, text: 'the minimum pause has not passed' },
   NOT_ALL_REQUIRED_TASKS_RUNNING: { counts: false, preFlight: true, text: 'not all subtasks run' },
-  IO_EXCEPTION: { counts: true, preFlight: true, text: 'the storage failed while the checkpoint was set up' },
+  IO_EXCEPTION: { counts: true, preFlight: true, text: 'the storage failed' },
   CHECKPOINT_ASYNC_EXCEPTION: { counts: true, preFlight: false, text: 'a subtask could not write its part' },
   CHECKPOINT_DECLINED: { counts: true, preFlight: false, text: 'a subtask declined it' },
   CHECKPOINT_DECLINED_TASK_NOT_READY: { counts: false, preFlight: false, text: 'a subtask was not ready' },

@@ -116,8 +116,10 @@ export class AttemptCheckpoints implements CompletingAttempt {
       lastCompletedAt: ledger.lastCompletedAt,
       now: context.clock.monotonic(),
     });
+    if (asked === undefined) return;
+    if (this.#refuses(asked)) this.look();
     // That one is being set up now, so no other can start before it is done with that.
-    if (asked !== undefined) void this.#trigger(asked);
+    else void this.#trigger(asked);
   }
 
   /** Ends everything that can still be ended; settles when no write is under way. A checkpoint that is being published may still complete. */
@@ -169,6 +171,14 @@ export class AttemptCheckpoints implements CompletingAttempt {
     this.#job.context.failAttempt(this.gateway.attempt, error);
   }
 
+  /** Without checkpoints after subtasks have finished, the final one is the only one left then. */
+  #refuses(asked: Asked): boolean {
+    const { settings } = this.#job.context;
+    if (settings.checkpointsAfterFinish || asked.trigger === 'final' || this.gateway.finished.size === 0) return false;
+    this.#requests.refuse(asked, 'NOT_ALL_REQUIRED_TASKS_RUNNING');
+    return true;
+  }
+
   async #trigger(asked: Asked): Promise<void> {
     const { context, storage, ledger, statistics, cleaner } = this.#job;
     const { clock } = context;
@@ -198,6 +208,9 @@ export class AttemptCheckpoints implements CompletingAttempt {
     try {
       await creating.finally(() => this.#creating.delete(creating));
       await sendBarriers(pending, this.gateway, context.settings);
+      if (pending.phase === 'collecting') statistics.acked(checkpointId, pending.finished.size);
+      // Nobody has to report where every subtask has finished.
+      if (pending.isFullyAcknowledged) this.#publish(pending);
     } catch (error) {
       if (pending.isOpen()) this.giveUp(pending, reasonOf(error, 'TRIGGER_CHECKPOINT_FAILURE'), error);
     }

@@ -18,6 +18,7 @@ import type { Remains } from './give-up.js';
 import { fenced, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
 import { encodeReference, referenceTo } from './reference.js';
+import { partlyFinishedUnions } from './union-state.js';
 import { untilEnded } from './until-ended.js';
 
 /** What a caller learns: the checkpoint is durable now, and `committed` settles when its output is visible (or rejects if the attempt ends first). */
@@ -53,6 +54,15 @@ export async function complete(
 ): Promise<void> {
   const { context, ledger, statistics, cleaner } = job;
   pending.phase = 'publishing';
+
+  const unions = partlyFinishedUnions(attempt.plan, pending);
+  if (unions.length > 0) {
+    const error = new Error(
+      `some subtasks of ${unions.join(', ')}, whose state is for every subtask, have finished and others have not`,
+    );
+    attempt.giveUp(pending, 'CHECKPOINT_DECLINED_TASK_CLOSING', error);
+    return;
+  }
 
   // 1. Every part is durable since it was acknowledged. The record that makes them a checkpoint names each of them.
   let metadata: CheckpointMetadata;

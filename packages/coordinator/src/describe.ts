@@ -1,16 +1,19 @@
 import {
   WEIR_VERSION,
   WeirError,
+  subtaskName,
   type Acknowledgement,
   type AttemptNumber,
   type CheckpointMetadata,
   type CoordinatorContext,
   type EnumeratorSnapshot,
   type Lineage,
+  type OperatorMetadata,
   type OperatorSnapshot,
   type OperatorUid,
   type PlanDescription,
   type RestoredFrom,
+  type StageDescription,
   type SubtaskState,
 } from '@weir/core/contracts';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
@@ -28,13 +31,14 @@ export function describeCheckpoint(
   },
 ): CheckpointMetadata {
   const states = statesByOperator(pending.acks);
+  const finished = finishedIn(pending);
   const enumerators = new Map(pending.enumerators.map((e) => [e.uid, e]));
   const operators = run.plan.stages.flatMap((stage) =>
     stage.operators.map(({ uid }) => ({
       uid,
       parallelism: stage.parallelism,
       maxParallelism: stage.maxParallelism,
-      status: 'running' as const,
+      ...statusOf(stage, finished),
       enumerator: enumeratorState(enumerators.get(uid)),
       subtasks: (states.get(uid) ?? []).toSorted((a, b) => a.index - b.index),
     })),
@@ -62,6 +66,23 @@ export function describeCheckpoint(
     graphHash: run.plan.graphHash,
     operators,
   };
+}
+
+/** Names of subtasks that are past their end: those that do not take part any more, and those that said so (Flink: DefaultCheckpointPlan). */
+export function finishedIn(pending: PendingCheckpoint): ReadonlySet<string> {
+  const reported = pending.acks.filter(({ snapshot }) => snapshot.finished === true);
+  return new Set([...pending.finished, ...reported.map(({ subtask }) => subtaskName(subtask))]);
+}
+
+function statusOf(
+  { id, parallelism }: StageDescription,
+  finished: ReadonlySet<string>,
+): Pick<OperatorMetadata, 'status' | 'finishedSubtasks'> {
+  const indexes = Array.from({ length: parallelism }, (_, index) => index);
+  const finishedSubtasks = indexes.filter((index) => finished.has(subtaskName({ stage: id, index })));
+  if (finishedSubtasks.length === 0) return { status: 'running' };
+  if (finishedSubtasks.length === parallelism) return { status: 'finished' };
+  return { status: 'partly-finished', finishedSubtasks };
 }
 
 function statesByOperator(acks: readonly Acknowledgement[]): ReadonlyMap<OperatorUid, readonly SubtaskState[]> {

@@ -29,10 +29,12 @@ export class PendingCheckpoint {
   phase: PendingPhase = 'setting-up';
   location: CheckpointLocation | undefined;
   enumerators: readonly EnumeratorSnapshot[] = [];
+  /** Names of subtasks that had finished when the barriers left, and so do not report. */
+  finished: ReadonlySet<string> = new Set();
   readonly #awaited: Set<string>;
   readonly #acks = new Map<string, Acknowledgement>();
 
-  /** Those who have to report are fixed before the first barrier is sent, so a checkpoint cannot look complete for want of participants. */
+  /** Those who have to report are fixed (see `exempt`) before the first barrier is sent, so a checkpoint cannot look complete for want of participants. */
   constructor(parts: {
     id: CheckpointId;
     trigger: CheckpointRequest['trigger'];
@@ -61,6 +63,12 @@ export class PendingCheckpoint {
   /** It can still be given up. */
   isOpen(): boolean {
     return this.phase === 'setting-up' || this.phase === 'collecting';
+  }
+
+  /** The last moment at which it can change who has to report: barriers leave right behind it. */
+  exempt(finished: ReadonlySet<string>): void {
+    this.finished = new Set(finished);
+    for (const subtask of finished) this.#awaited.delete(subtask);
   }
 
   acknowledge(ack: Acknowledgement): AckAnswer {

@@ -33,7 +33,7 @@ export class Requests {
       const asked = { trigger, savepoint, createdAt, sequence: this.#asked++, completed, failed };
       const { queue, refused } = enqueue(this.#queue, asked);
       this.#queue = queue;
-      if (refused !== undefined) this.#refuse(refused, 'TOO_MANY_CHECKPOINT_REQUESTS');
+      if (refused !== undefined) this.refuse(refused, 'TOO_MANY_CHECKPOINT_REQUESTS');
     });
   }
 
@@ -51,7 +51,7 @@ export class Requests {
           // Whatever waits behind it is periodic too, and just as early.
           this.#queue = decision.queue;
           this.#postpone(decision.retryInMs);
-          this.#refuse(decision.request, 'MINIMUM_TIME_BETWEEN_CHECKPOINTS');
+          this.refuse(decision.request, 'MINIMUM_TIME_BETWEEN_CHECKPOINTS');
       }
     }
   }
@@ -59,16 +59,17 @@ export class Requests {
   refusePeriodic(reason: AbortReason): void {
     const periodic = this.#queue.filter((asked) => asked.trigger === 'periodic');
     this.#queue = this.#queue.filter((asked) => asked.trigger !== 'periodic');
-    for (const asked of periodic) this.#refuse(asked, reason);
+    for (const asked of periodic) this.refuse(asked, reason);
   }
 
   refuseAll(reason: AbortReason): void {
     const all = this.#queue;
     this.#queue = [];
-    for (const asked of all) this.#refuse(asked, reason);
+    for (const asked of all) this.refuse(asked, reason);
   }
 
-  #refuse(asked: Asked, reason: AbortReason): void {
+  /** It will not become a checkpoint. */
+  refuse(asked: Asked, reason: AbortReason): void {
     asked.failed(refuseRequest(asked.trigger, reason, this.#job.context, this.#job.statistics));
   }
 }

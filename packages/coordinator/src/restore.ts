@@ -12,6 +12,7 @@ import {
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { assignState, type StateAssignment } from './compatibility.js';
+import { checkFinished, finishedSubtasks } from './finished-subtasks.js';
 import { adoptMaxParallelism, maxParallelismOf } from './max-parallelism.js';
 import { choicesAmong } from './recovery-choice.js';
 import { decodeReference, identityOf, isSame, type CheckpointIdentity, type SavepointReference } from './reference.js';
@@ -83,6 +84,7 @@ export function planRestore(
     checkpointId: metadata.checkpointId,
     pointer: stored.pointer,
     ...assignment,
+    finished: finishedSubtasks(plan, metadata),
     maxParallelism: maxParallelismOf(metadata),
     read: (blob) => namingOthers(context.job, stored, others, () => storage.read(stored, blob)),
     readPart:
@@ -101,6 +103,7 @@ export function fit(
   readonly unclaimed: readonly OperatorUid[];
 } {
   const fitting = adoptMaxParallelism(plan, metadata);
+  checkFinished(fitting, metadata);
   const claimed = claimedState(plan, metadata);
   if (claimed.unclaimed.length > 0 && !settings.allowNonRestoredState)
     throw unclaimedState(metadata, claimed.unclaimed);

@@ -38,6 +38,7 @@ export async function sendBarriers(
   const enumerators = await gateway.snapshotEnumerators(pending.id);
   if (!pending.isOpen()) return;
   pending.enumerators = enumerators;
+  pending.exempt(gateway.finished);
   // Before the barriers, because subtasks may answer at once.
   pending.phase = 'collecting';
   gateway.trigger(barrierOf(pending, settings), location);

@@ -60,9 +60,10 @@ export class StatisticsRecorder {
     this.#record({ outcome: 'in-progress', checkpointId, triggeredAt, acked: 0, expected });
   }
 
-  acked(checkpointId: CheckpointId): void {
+  /** So many more subtasks have answered, or have finished and need not. */
+  acked(checkpointId: CheckpointId, subtasks = 1): void {
     const known = this.#history.find((r) => r.checkpointId === checkpointId);
-    if (known?.outcome === 'in-progress') this.#record({ ...known, acked: known.acked + 1 });
+    if (known?.outcome === 'in-progress') this.#record({ ...known, acked: known.acked + subtasks });
   }
 
   completed(stats: CheckpointStats): void {

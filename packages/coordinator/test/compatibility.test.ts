@@ -34,6 +34,7 @@ test('operators find their state by uid, also when they are chained differently 
   const plan: PlanDescription = {
     graphHash: 'other',
     isMaxParallelismSet: false,
+    edges: [],
     stages: [{ ...planOf().stages[0]!, id: 'numbers', operators: planOf().stages.flatMap((s) => s.operators) }],
   };
   expect(

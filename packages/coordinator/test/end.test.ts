@@ -13,7 +13,7 @@ async function ended(outcome: JobOutcome, retention: RetentionPolicy = 'delete-o
   return p;
 }
 
-describe('SG-16: what is left of the checkpoints', () => {
+describe('testExternalizedCheckpoints, SG-16: what is left of the checkpoints', () => {
   const policies = ['no-externalized', 'delete-on-cancellation', 'retain-on-cancellation'] as const;
   // A stopped one is in savepoints.test.ts.
   const kept: Record<Exclude<JobOutcome, 'stopped'>, readonly RetentionPolicy[]> = {

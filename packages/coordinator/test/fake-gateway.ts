@@ -16,7 +16,10 @@ import { OUT, SOURCE, snapshotOf } from './plan.js';
 /** A running attempt whose subtasks answer when the test says so. `log` tells what the coordinator asked, in order. */
 export class FakeGateway implements AttemptGateway {
   readonly attempt: AttemptNumber;
-  readonly subtasks: readonly SubtaskId[] = [SOURCE, OUT];
+  /** Replace for another plan. */
+  subtasks: readonly SubtaskId[] = [SOURCE, OUT];
+  /** Names of those that have finished. */
+  readonly finished = new Set<string>();
   readonly log: string[] = [];
   readonly barriers: Barrier[] = [];
   readonly locations = new Map<CheckpointId, CheckpointLocation>();

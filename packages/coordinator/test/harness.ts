@@ -28,6 +28,7 @@ export const SETTINGS: CheckpointSettings = {
   tolerableFailures: 0,
   retention: 'delete-on-cancellation',
   numRetained: 1,
+  checkpointsAfterFinish: true,
   lockTimeoutMs: 10_000,
   allowDuplicates: false,
   allowNonRestoredState: false,

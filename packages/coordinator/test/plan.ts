@@ -24,6 +24,7 @@ export function planOf(
   return {
     graphHash: 'hash',
     isMaxParallelismSet,
+    edges: [{ from: 'numbers', to: 'out', isPointwise: true }],
     stages: [
       {
         id: 'numbers',

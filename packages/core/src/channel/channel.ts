@@ -30,6 +30,7 @@ export class Channel<T> extends Observable<StreamElement<T>> {
   /** Elements ever taken from the buffer: with it, a place in the buffer stays the same while the buffer moves on. */
   #taken = 0;
   #overtaking: { readonly barrier: Barrier; readonly place: number }[] = [];
+  #isAbandoned = false;
   #consumer: Subscriber<StreamElement<T>> | undefined;
   /** Called when an element arrives in an empty channel. */
   onArrival: (() => void) | undefined;
@@ -70,6 +71,7 @@ export class Channel<T> extends Observable<StreamElement<T>> {
   }
 
   send(element: StreamElement<T>): void {
+    if (this.#isAbandoned) return;
     const wasEmpty = this.isEmpty;
     this.#queue.push(element);
     if (element.kind === 'batch') {
@@ -82,8 +84,26 @@ export class Channel<T> extends Observable<StreamElement<T>> {
 
   /** Hands a barrier over beside the buffer; its place is behind all that was sent so far. */
   overtake(barrier: Barrier): void {
+    if (this.#isAbandoned) return;
     this.#overtaking.push({ barrier, place: this.#taken + this.#queue.length - this.#head });
     this.onOvertaking?.();
+  }
+
+  /** What `pass` sends goes in front of the end of the channel, as if the producer had not finished; nothing happens once that end was taken. */
+  beforeEnd(pass: () => void): void {
+    const end = this.isEmpty ? undefined : this.#queue.at(-1);
+    if (end?.kind !== 'end-of-channel') return;
+    this.#queue.pop();
+    pass();
+    this.#queue.push(end);
+  }
+
+  /** The consumer takes nothing any more: what was sent, and what will be, is dropped. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#queue = [];
+    this.#head = 0;
+    this.#overtaking = [];
   }
 
   /** Lets the barrier of a checkpoint overtake that waits in the buffer and may do so; false if there is none. */

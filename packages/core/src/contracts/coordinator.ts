@@ -32,6 +32,8 @@ export interface CheckpointSettings {
   readonly tolerableFailures: number;
   readonly retention: RetentionPolicy;
   readonly numRetained: number;
+  /** False: once a subtask has finished only the final checkpoint is taken. */
+  readonly checkpointsAfterFinish: boolean;
   readonly lockTimeoutMs: number;
   /** Restoring an older checkpoint than the newest is accepted although sinks will repeat output. */
   readonly allowDuplicates: boolean;
@@ -56,6 +58,14 @@ export interface PlanDescription {
   /** The user set the maximum parallelism. Otherwise the plan takes over that of the checkpoint it restores. */
   readonly isMaxParallelismSet: boolean;
   readonly stages: readonly StageDescription[];
+  readonly edges: readonly EdgeDescription[];
+}
+/** A connection between two stages. */
+export interface EdgeDescription {
+  readonly from: StageId;
+  readonly to: StageId;
+  /** Each subtask is connected to the one with its own index; otherwise all are to all. */
+  readonly isPointwise: boolean;
 }
 export interface StageDescription {
   readonly id: StageId;
@@ -167,19 +177,29 @@ export interface RestorePlan {
   /** Keyed by subtaskName; one entry per subtask of the present plan that has something to restore, whatever the parallelism was. */
   readonly subtasks: ReadonlyMap<string, readonly OperatorRestore[]>;
   readonly enumerators: ReadonlyMap<OperatorUid, EnumeratorSnapshot>;
+  /** Names of subtasks that were past their end: of these nothing is opened, only output left to commit is committed. Absent: none. */
+  readonly finished?: ReadonlySet<string> | undefined;
   /** Bytes behind a handle, verified. */
   read(blob: BlobHandle): Promise<Uint8Array>;
   /** So many bytes of a blob, not verified; absent where the storage reads whole blobs only. */
   readonly readPart?: ((blob: FileBlob, part: BlobPart) => Promise<Uint8Array>) | undefined;
 }
 
-/** The running attempt, as the coordinator sees it. All subtasks run for as long as the attempt does. */
+/** The running attempt, as the coordinator sees it. */
 export interface AttemptGateway {
   readonly attempt: AttemptNumber;
   readonly subtasks: readonly SubtaskId[];
+  /**
+   * Names of subtasks that have finished, in this attempt or before: they answer no barrier. A subtask finishes once a checkpoint that was taken
+   * behind its end is complete and committed, and never before it has answered every barrier that was sent by then.
+   */
+  readonly finished: ReadonlySet<string>;
   /** From here until the barriers are injected (or the checkpoint is aborted) no split is assigned. */
   snapshotEnumerators(checkpointId: CheckpointId): Promise<readonly EnumeratorSnapshot[]>;
-  /** Sends the barrier into every source. Subtasks write to `location` and report to `receive`. */
+  /**
+   * Sends the barrier into every subtask that runs and gets it from no other: sources, and those whose producers have all finished. Subtasks that
+   * have not finished by now write to `location` and report to `receive`.
+   */
   trigger(barrier: Barrier, location: CheckpointLocation): void;
   /**
    * Tells every subtask that `checkpointId` and all before are complete; settles when their committables are committed. Rejects if the attempt

@@ -91,6 +91,8 @@ export type JobEvent = { readonly at: number } & (
       readonly counted: boolean;
     }
   | { readonly kind: 'committed'; readonly checkpointId: CheckpointId; readonly committables: number }
+  /** It was past its end, that is covered by a completed checkpoint, and its output is committed: it takes part in nothing any more. */
+  | { readonly kind: 'subtask-finished'; readonly attempt: AttemptNumber; readonly subtask: SubtaskId }
   | { readonly kind: 'failure'; readonly attempt: AttemptNumber; readonly error: unknown }
   | { readonly kind: 'restart'; readonly attempt: AttemptNumber; readonly delayMs: number; readonly restarts: number }
   | { readonly kind: 'warning'; readonly message: string }

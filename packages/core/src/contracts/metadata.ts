@@ -35,8 +35,10 @@ export interface OperatorMetadata {
   readonly uid: OperatorUid;
   readonly parallelism: number;
   readonly maxParallelism: number;
-  /** `finished`: every subtask was past its end before the barrier and has nothing to restore. */
-  readonly status: 'running' | 'finished';
+  /** `finished`: every subtask was past its end before the barrier. Of those that were nothing is stored but output to commit. */
+  readonly status: 'running' | 'partly-finished' | 'finished';
+  /** With `partly-finished` only: which subtasks were past their end, ascending. */
+  readonly finishedSubtasks?: readonly number[] | undefined;
   /** Sources only. */
   readonly enumerator: EnumeratorState | undefined;
   /** Ascending by index; subtasks without state are left out. */

@@ -137,6 +137,8 @@ export interface OperatorRestore extends OperatorSnapshot {
 /** One subtask's part of a checkpoint. Survives structuredClone. Operators without state are left out. */
 export interface SubtaskSnapshot {
   readonly subtask: SubtaskId;
+  /** It was past its end before the barrier and will never do anything again: there is nothing in it but output to commit. */
+  readonly finished?: boolean | undefined;
   readonly operators: readonly OperatorSnapshot[];
 }
 /** State of a source's split enumerator, encoded. */

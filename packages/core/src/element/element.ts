@@ -44,6 +44,8 @@ export interface CancelMarker {
 export interface EndOfData {
   readonly kind: 'end-of-data';
   readonly drain: boolean;
+  /** A later run may go on from here, as after a stop: what ends by it does not count as finished. */
+  readonly resumable?: boolean | undefined;
 }
 /** Nothing follows. */
 export interface EndOfChannel {

@@ -3,6 +3,7 @@ import { WeirError } from '../errors.js';
 import type { SettingName, SettingValue } from './config-keys.js';
 import { defaultOf, type Configuration } from './configuration.js';
 import type { Duration } from './duration.js';
+import { failOnCheckpointErrorNotices, toleratedBy } from './fail-on-checkpoint-error.js';
 import { nearest } from './nearest.js';
 import { shown } from './shown.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
@@ -27,6 +28,13 @@ export interface CheckpointOptions {
   readonly alignedTimeout?: Duration | undefined;
   /** How many checkpoints in a row may fail before the job does; Infinity: any number. Default 0. */
   readonly tolerableFailures?: number | undefined;
+  /**
+   * True: the first failed checkpoint fails the job; false: none does. An explicit `tolerableFailures` wins.
+   * @deprecated Say `tolerableFailures`: 0 for true, Infinity for false. (Flink: CheckpointConfig.setFailOnCheckpointingErrors.)
+   */
+  readonly failOnCheckpointError?: boolean | undefined;
+  /** Checkpoints go on after a subtask has finished. False: then only the final one is taken. Default true. */
+  readonly checkpointsAfterFinish?: boolean | undefined;
   /** Which checkpoints outlive the job. Default `delete-on-cancellation`: those of a job that failed. */
   readonly externalized?: RetentionPolicy | undefined;
   /** How many completed checkpoints are kept. Default 1. */
@@ -74,11 +82,12 @@ const KEYS = {
   tolerableFailures: 'execution.checkpointing.tolerable-failed-checkpoints',
   externalized: 'execution.checkpointing.externalized-checkpoint-retention',
   numRetained: 'execution.checkpointing.num-retained',
+  checkpointsAfterFinish: 'execution.checkpointing.checkpoints-after-tasks-finish',
   lockTimeout: 'weir.checkpointing.lock-timeout',
   allowDuplicates: 'weir.checkpointing.allow-duplicates',
   preferCheckpointForRecovery: 'execution.checkpointing.prefer-checkpoint-for-recovery',
   iterations: 'weir.checkpointing.iterations',
-} as const satisfies Record<'interval' | keyof CheckpointOptions, SettingName>;
+} as const satisfies Record<'interval' | Exclude<keyof CheckpointOptions, 'failOnCheckpointError'>, SettingName>;
 
 const RECOVERY_KEYS = {
   allowNonRestoredState: 'execution.state-recovery.ignore-unclaimed-state',
@@ -98,8 +107,10 @@ export function resolveCheckpointSettings(
   recovery: RecoveryOptions = {},
 ): CheckpointingOfJob | undefined {
   if (call === undefined && configuration.get(KEYS.interval) === undefined) return undefined;
-  refuseUnknownOptions(call?.options ?? {});
-  const inCode: Partial<Record<string, unknown>> = { ...call?.options, interval: call?.interval, ...recovery };
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- read where it is given
+  const { failOnCheckpointError, ...options } = call?.options ?? {};
+  refuseUnknownOptions(options);
+  const inCode: Partial<Record<string, unknown>> = { ...options, interval: call?.interval, ...recovery };
 
   const optional = <O extends Option>(option: O): SettingValue<(typeof ALL_KEYS)[O]> | undefined => {
     const key = ALL_KEYS[option];
@@ -111,6 +122,9 @@ export function resolveCheckpointSettings(
   const setting = <O extends Exclude<Option, 'interval'>>(option: O): SettingValue<(typeof ALL_KEYS)[O]> =>
     optional(option)!;
 
+  const isExplicit = (option: Option): boolean =>
+    inCode[option] !== undefined || configuration.get(ALL_KEYS[option]) !== undefined;
+
   const settings: CheckpointingOfJob = {
     intervalMs: optional('interval'),
     mode: setting('mode'),
@@ -119,9 +133,12 @@ export function resolveCheckpointSettings(
     maxConcurrent: setting('maxConcurrent'),
     unaligned: setting('unaligned'),
     alignedTimeoutMs: setting('alignedTimeout'),
-    tolerableFailures: setting('tolerableFailures'),
+    tolerableFailures: isExplicit('tolerableFailures')
+      ? setting('tolerableFailures')
+      : (toleratedBy(failOnCheckpointError) ?? setting('tolerableFailures')),
     retention: setting('externalized'),
     numRetained: setting('numRetained'),
+    checkpointsAfterFinish: setting('checkpointsAfterFinish'),
     lockTimeoutMs: setting('lockTimeout'),
     allowDuplicates: setting('allowDuplicates'),
     allowNonRestoredState: setting('allowNonRestoredState'),
@@ -145,7 +162,7 @@ function readOption<K extends SettingName>(option: Option, key: K, value: unknow
 function refuseUnknownOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(KEYS, name));
   if (unknown === undefined) return;
-  const message = `enableCheckpointing has no option ${unknown}: did you mean ${String(nearest(unknown, Object.keys(KEYS)))}?`;
+  const message = `enableCheckpointing has no option ${unknown}: did you mean ${String(nearest(unknown, [...Object.keys(KEYS), 'failOnCheckpointError']))}?`;
   throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
 }
 
@@ -153,8 +170,10 @@ function refuseUnknownOptions(options: object): void {
 export function deprecations(call: CheckpointingCall | undefined, configuration: Configuration): readonly string[] {
   const option = 'preferCheckpointForRecovery';
   const isAsked = call?.options?.[option] !== undefined || configuration.get(KEYS[option]) !== undefined;
-  if (!isAsked) return [];
+  const ofSwitch = failOnCheckpointErrorNotices(call?.options);
+  if (!isAsked) return ofSwitch;
   return [
+    ...ofSwitch,
     `${option} is deprecated. Leave it out: a job that fails goes back to its newest checkpoint, or to the savepoint it started from; a savepoint taken meanwhile stays out of it.`,
   ];
 }

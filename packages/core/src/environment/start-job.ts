@@ -152,6 +152,7 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
         checkpointing: settings !== undefined,
         mode: settings?.mode === 'at-least-once' ? 'counting' : 'aligned',
         logLoops: settings?.iterations !== 'force',
+        checkpointsAfterFinish: settings?.checkpointsAfterFinish,
         stateBackend: () => container.get(StateBackendRole),
         temporaryFiles: host.temporaryFiles(configuration.get('io.tmp.dirs')),
         clock,
@@ -161,6 +162,9 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
         verify: async () => coordinator?.verify(attempt),
         requestCheckpoint: coordinator === undefined ? undefined : () => coordinator.triggerCheckpoint(),
         report: (report) => coordinator?.receive(report),
+        onFinished: (subtask) => {
+          emit({ kind: 'subtask-finished', attempt, subtask });
+        },
       }),
   });
 

@@ -74,6 +74,14 @@ export const SUPPORTED_KEYS = {
     was: ['state.checkpoints.num-retained'],
     about: 'How many completed checkpoints are kept.',
   },
+  'execution.checkpointing.checkpoints-after-tasks-finish': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: true,
+    was: ['execution.checkpointing.checkpoints-after-tasks-finish.enabled'],
+    about:
+      'Whether checkpoints go on after a subtask has finished. If not, only the final one of the job is taken then.',
+  },
   'execution.checkpointing.storage': {
     status: 'supported',
     type: { kind: 'text' },

@@ -27,10 +27,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   ),
   [`${CHECKPOINTING}unaligned.recover-output-on-downstream.enabled`]: never(EXPERIMENT),
   [`${CHECKPOINTING}unaligned.during-recovery.enabled`]: never(EXPERIMENT),
-  [`${CHECKPOINTING}checkpoints-after-tasks-finish`]: later(
-    'a subtask stays and takes part in checkpoints until the whole job has finished',
-    `${CHECKPOINTING}checkpoints-after-tasks-finish.enabled`,
-  ),
   [`${CHECKPOINTING}create-subdir`]: always(
     true,
     'each job has a folder of its own, named for it',

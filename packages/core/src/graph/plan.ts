@@ -108,7 +108,12 @@ export function describePlan(plan: Plan): PlanDescription {
       sinkGrade: node.kind === 'sink' ? node.sink.grade : undefined,
     })),
   }));
-  return { graphHash: graphHash(stages, plan.edges), isMaxParallelismSet: plan.isMaxParallelismSet, stages };
+  const edges = plan.edges.map(({ from, to, partitioning }) => ({
+    from,
+    to,
+    isPointwise: partitioning.kind === 'forward',
+  }));
+  return { graphHash: graphHash(stages, plan.edges), isMaxParallelismSet: plan.isMaxParallelismSet, stages, edges };
 }
 
 /** Undefined for a stage that is no head of a loop. */

@@ -54,6 +54,8 @@ export interface AttemptOptions {
   readonly mode: AlignmentMode;
   /** False: what goes round in loops is in no checkpoint. */
   readonly logLoops?: boolean | undefined;
+  /** Checkpoints go on after a subtask has finished. Default true. */
+  readonly checkpointsAfterFinish?: boolean | undefined;
   /** Asked for by the first operator with keyed state. */
   readonly stateBackend: () => StateBackend;
   /** For what does not fit into memory. */
@@ -66,6 +68,7 @@ export interface AttemptOptions {
   /** Asks for a checkpoint; settles when it is over. Absent with checkpointing off. */
   readonly requestCheckpoint?: (() => Promise<unknown>) | undefined;
   readonly report: (report: SubtaskReport) => void;
+  readonly onFinished?: ((subtask: SubtaskId) => void) | undefined;
 }
 
 interface RunningSubtask extends OperatorOwner {
@@ -88,6 +91,9 @@ export class Attempt implements AttemptGateway {
   readonly #barrierWaits: BarrierWaits | undefined;
   /** Of the loops that a stage is part of. */
   readonly #loopEnds = new Map<StageId, LoopEnd[]>();
+  /** Names; those that the restored checkpoint says so of from the start. */
+  readonly #finished: Set<string>;
+  /** Not past their end of data. */
   #running = 0;
   /** The savepoint for which data has ended: there is no way back from it. */
   #draining: CheckpointId | undefined;
@@ -103,6 +109,7 @@ export class Attempt implements AttemptGateway {
     this.attempt = options.attempt;
     this.#options = options;
     this.#scheduler = new Scheduler(options.clock);
+    this.#finished = new Set(options.restore?.finished);
     // Every reader, writer and wait of every subtask may listen; more than ten are no leak.
     setMaxListeners(0, this.#abort.signal);
     const { clock, requestCheckpoint: request } = options;
@@ -141,6 +148,7 @@ export class Attempt implements AttemptGateway {
           loop: this.#loopOf(stage, feedback),
           outputs: wiring.outputs(stage.id, index),
           mode: options.mode,
+          checkpointsAfterEnd: options.checkpointsAfterFinish ?? true,
           clock: options.clock,
           scheduler: this.#scheduler,
           signal: this.#abort.signal,
@@ -156,6 +164,12 @@ export class Attempt implements AttemptGateway {
           onEnded: () => {
             if (--this.#running === 0) this.#onAllEnded();
           },
+          othersRun: () => this.#running > 0,
+          onLeft: () => {
+            // Its operators close them.
+            stores.length = 0;
+            this.#onLeft(subtask.id);
+          },
           onFailed: (error) => {
             this.fail(error);
           },
@@ -164,12 +178,16 @@ export class Attempt implements AttemptGateway {
         this.#subtasks.push({ subtask, stage, stores, inputs, feedback });
       }
     }
-    this.#running = this.#subtasks.length;
+    this.#running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id)).length;
     this.#watchLoops();
   }
 
   get subtasks(): readonly SubtaskId[] {
     return this.#subtasks.map(({ subtask }) => subtask.id);
+  }
+
+  get finished(): ReadonlySet<string> {
+    return this.#finished;
   }
 
   /** Restores and opens everything, and commits what the restored checkpoint had prepared. Nothing runs before `start`. */
@@ -185,6 +203,7 @@ export class Attempt implements AttemptGateway {
         const { node, uid } = operator;
         this.#abort.signal.throwIfAborted();
         const context = this.#context(stage, operator, 0);
+        if (this.#hasFinished(stage) && node.kind === 'source') continue;
         if (node.kind === 'source') await this.#sources.start(node.source, context, restore?.enumerators.get(uid));
         if (node.kind === 'sink') await prepareSink(node.sink, context, this.#surroundings);
       }
@@ -202,7 +221,11 @@ export class Attempt implements AttemptGateway {
   }
 
   start(): void {
-    for (const { subtask } of this.#subtasks) subtask.start();
+    for (const { subtask } of this.#subtasks) {
+      if (this.#isFinished(subtask.id)) subtask.skip();
+      else subtask.start();
+    }
+    if (this.#running === 0) this.#onAllEnded();
   }
 
   /** Ends the attempt with an error: the first one counts. */
@@ -217,9 +240,17 @@ export class Attempt implements AttemptGateway {
   }
 
   trigger(barrier: Barrier, location: CheckpointLocation): void {
+    const [running, finished] = [false, true].map((has) =>
+      this.#subtasks.filter(({ subtask }) => this.#isFinished(subtask.id) === has),
+    ) as [RunningSubtask[], RunningSubtask[]];
     this.#locations.set(barrier.checkpointId, location);
     if (barrier.stop === 'drain') this.#draining = barrier.checkpointId;
-    for (const { subtask, stage } of this.#subtasks) if (stage.inputs === 0) subtask.trigger(barrier);
+    this.#sources.triggered(
+      barrier.checkpointId,
+      (uid) => running.filter(({ stage }) => stage.operators[0]?.uid === uid).length,
+    );
+    for (const { subtask } of running) if (subtask.needsTrigger) subtask.trigger(barrier);
+    for (const { subtask } of finished) subtask.passOn(barrier);
     this.#barrierWaits?.triggered();
   }
 
@@ -310,8 +341,37 @@ export class Attempt implements AttemptGateway {
     }
   }
 
-  async #openSubtask({ subtask, stage, stores, inputs, feedback }: RunningSubtask): Promise<void> {
+  #isFinished(subtask: SubtaskId): boolean {
+    return this.#finished.has(subtaskName(subtask));
+  }
+
+  #hasFinished({ id, parallelism }: PlannedStage): boolean {
+    return Array.from({ length: parallelism }, (_, index) => ({ stage: id, index })).every((s) => this.#isFinished(s));
+  }
+
+  #onLeft(subtask: SubtaskId): void {
+    if (this.#isFinished(subtask)) return;
+    this.#finished.add(subtaskName(subtask));
+    this.#options.onFinished?.(subtask);
+  }
+
+  /** Commits what a subtask that has finished had prepared; nothing else of it is opened. */
+  async #commitRest({ subtask, stage, stores }: RunningSubtask): Promise<void> {
+    for (const planned of stage.operators) {
+      const state = this.#restored(subtask.id, planned.uid);
+      if (planned.node.kind !== 'sink' || state === undefined) continue;
+      const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
+      await new SinkOperator(planned.node.sink, context, this.#surroundings).commitRestored(state);
+    }
+  }
+
+  async #openSubtask(running: RunningSubtask): Promise<void> {
+    const { subtask, stage, stores, inputs, feedback } = running;
     this.#abort.signal.throwIfAborted();
+    if (this.#isFinished(subtask.id)) {
+      await this.#commitRest(running);
+      return;
+    }
     let source: SourceOperator<unknown> | undefined;
     const operators = stage.operators.map((planned): StageOperator => {
       const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });

@@ -1,8 +1,15 @@
 import type { Channel } from '../channel/channel.js';
 import type { Partitioning } from '../channel/partitioner.js';
-import type { Barrier, IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
+import type { Barrier, EndOfData, IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
 import type { CheckpointId, StageId } from '../element/ids.js';
-import { alignment, isBlocked, step, type AlignmentInput, type AlignmentState } from '../barrier/alignment.js';
+import {
+  alignment,
+  isBlocked,
+  step,
+  type AlignmentInput,
+  type AlignmentOptions,
+  type AlignmentState,
+} from '../barrier/alignment.js';
 import { MergedTime } from '../barrier/merged-time.js';
 import type { AlignmentAction, AlignmentMode } from '../barrier/modes.js';
 import type { ChannelName } from '../snapshot/channel-state.js';
@@ -27,7 +34,7 @@ export interface GateListener {
   announced(barrier: Barrier): void;
   time(signal: Watermark | IdleFlag): void;
   /** Every channel is past end of data; barriers still come. */
-  endOfData(drain: boolean): void;
+  endOfData(end: Omit<EndOfData, 'kind'>): void;
 }
 
 /** All input channels of a subtask: takes elements in turn from those that are not blocked, and aligns barriers. */
@@ -40,7 +47,9 @@ export class InputGate {
   /** Channels with a barrier that has overtaken what waits in them, once for each. */
   readonly #overtaken: number[] = [];
   #inFlight: InFlightCapture | undefined;
+  readonly #closed = new Set<number>();
   #drain = true;
+  #resumable = false;
   #alignment: AlignmentState;
   #turn = 0;
   #arrived: StreamElement<unknown> | undefined;
@@ -53,12 +62,13 @@ export class InputGate {
     now: () => number,
     listener: GateListener,
     onArrival: () => void,
+    options: AlignmentOptions = {},
   ) {
     this.#inputs = inputs;
     this.#listener = listener;
     this.#now = now;
     this.#time = new MergedTime(inputs.length);
-    this.#alignment = alignment(mode, inputs.length);
+    this.#alignment = alignment(mode, inputs.length, options);
     for (const [index, { channel }] of inputs.entries()) {
       // Only kept here: what throws in an RxJS subscriber would become an uncaught exception.
       channel.subscribe((element) => {
@@ -73,6 +83,16 @@ export class InputGate {
         onArrival();
       };
     }
+  }
+
+  /** Every producer has finished, and all that they sent was taken. */
+  get isEnded(): boolean {
+    return this.#closed.size === this.#inputs.length && this.#current === undefined;
+  }
+
+  /** Nothing will be taken any more. */
+  abandon(): void {
+    for (const { channel } of this.#inputs) channel.abandon();
   }
 
   /** Moves one element, or up to `max` records of one. False: there is nothing to take now. */
@@ -155,13 +175,16 @@ export class InputGate {
         this.#step({ kind: 'cancel', channel: index, checkpointId: element.checkpointId });
         return;
       case 'end-of-channel':
+        this.#closed.add(index);
         this.#step({ kind: 'end-of-channel', channel: index });
         return;
       case 'end-of-data':
         this.#ended.add(index);
         this.#drain &&= element.drain;
+        this.#resumable ||= element.resumable === true;
         for (const signal of this.#time.remove(index)) this.#listener.time(signal);
-        if (this.#ended.size === this.#inputs.length) this.#listener.endOfData(this.#drain);
+        if (this.#ended.size === this.#inputs.length)
+          this.#listener.endOfData({ drain: this.#drain, resumable: this.#resumable });
         return;
       case 'watermark':
       case 'idle':

@@ -44,6 +44,11 @@ export class Router {
     return this.#withoutDemand === 0;
   }
 
+  /** The consumers have taken every record. */
+  get isDrained(): boolean {
+    return this.#channels.every(({ bufferedRecords }) => bufferedRecords === 0);
+  }
+
   emit(batch: RecordBatch<unknown>): void {
     // Channels count records: any number of batches without would fit into one.
     if (batch.records.length === 0) return;
@@ -64,11 +69,26 @@ export class Router {
   /** A barrier that overtakes is there at once, however full the channels are; where it may not it waits its turn, and is aligned. */
   forward(barrier: Barrier): void {
     this.flush();
+    this.#forward(barrier, (_channel, pass) => {
+      pass();
+    });
+  }
+
+  /** As `forward`, behind everything that was sent but the end of the channels, which their consumers may not have come to yet. */
+  forwardBeforeEnd(barrier: Barrier): void {
+    this.#forward(barrier, (channel, pass) => {
+      channel.beforeEnd(pass);
+    });
+  }
+
+  #forward(barrier: Barrier, into: (channel: Channel<unknown>, pass: () => void) => void): void {
     for (const { channels, mayOvertake } of this.#edges) {
       for (const channel of channels) {
-        if (!mayOvertake) channel.send(forcedAligned(barrier));
-        else if (isOvertaking(barrier)) channel.overtake(barrier);
-        else channel.send(barrier);
+        into(channel, () => {
+          if (!mayOvertake) channel.send(forcedAligned(barrier));
+          else if (isOvertaking(barrier)) channel.overtake(barrier);
+          else channel.send(barrier);
+        });
       }
     }
   }

@@ -40,12 +40,19 @@ export class SnapshotWrites {
     this.#onProgress = onProgress;
   }
 
+  /** Something is being written. */
+  get isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** `finished`: the subtask was past its end, and has nothing in `captures` but what is left to commit. */
   start(
     checkpointId: CheckpointId,
     captures: readonly EncodedCapture[],
     timing: SnapshotTiming,
     inFlight?: InFlightCapture,
     loop?: readonly EncodedChannelState[],
+    finished = false,
   ): void {
     const location = this.#options.location(checkpointId);
     if (location === undefined) {
@@ -56,7 +63,7 @@ export class SnapshotWrites {
     const abort = new AbortController();
     const discard = (): void => inFlight?.discard();
     abort.signal.addEventListener('abort', discard, { once: true });
-    const settled = this.#write(checkpointId, captures, location, abort.signal, timing, inFlight, loop)
+    const settled = this.#write(checkpointId, captures, location, abort.signal, timing, inFlight, loop, finished)
       .catch(this.#options.onFailed)
       .finally(() => {
         this.#running.delete(checkpointId);
@@ -82,6 +89,7 @@ export class SnapshotWrites {
     timing: SnapshotTiming,
     inFlight: InFlightCapture | undefined,
     loop: readonly EncodedChannelState[] | undefined,
+    finished: boolean,
   ): Promise<void> {
     const { id: subtask, attempt, keyGroups, clock, report } = this.#options;
     // The attempt's own signal: nothing is reported any more once it has failed, also before this subtask is closed.
@@ -106,7 +114,9 @@ export class SnapshotWrites {
     }
     if (isOver()) return;
     const asyncMs = clock.monotonic() - begun;
-    report({ kind: 'ack', attempt, subtask, checkpointId, ...written, ...timing, asyncMs });
+    const { snapshot, stateBytes } = written;
+    const part = finished ? { ...snapshot, finished } : snapshot;
+    report({ kind: 'ack', attempt, subtask, checkpointId, snapshot: part, stateBytes, ...timing, asyncMs });
   }
 
   #slice(signal: AbortSignal): Slice {

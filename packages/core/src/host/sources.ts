@@ -13,13 +13,12 @@ interface OpenSource {
   readonly source: Source<unknown>;
   readonly enumerator: SplitEnumerator;
   readonly assignment: SplitAssignment;
-  readonly parallelism: number;
 }
 
 /** The split enumerators of an attempt, and which barriers have reached which readers. */
 export class Sources {
   readonly #open = new Map<OperatorUid, OpenSource>();
-  /** Per checkpoint and source: subtasks that have not injected the barrier yet. */
+  /** Per checkpoint whose barriers have left, and source: subtasks that have not injected the barrier yet. */
   readonly #missing = new Map<CheckpointId, Map<OperatorUid, number>>();
 
   async start(
@@ -28,10 +27,10 @@ export class Sources {
     restored: EnumeratorSnapshot | undefined,
   ): Promise<void> {
     const context = sourceContext(operator);
-    const { uid, parallelism } = context;
+    const { uid } = context;
     try {
       const enumerator = source.enumerator(context);
-      this.#open.set(uid, { source, enumerator, assignment: new SplitAssignment(enumerator), parallelism });
+      this.#open.set(uid, { source, enumerator, assignment: new SplitAssignment(enumerator) });
       await enumerator.start(restored === undefined ? undefined : stateOf(restored, source));
     } catch (error) {
       throw sourceFailure(context, undefined, error);
@@ -45,15 +44,19 @@ export class Sources {
   }
 
   snapshot(checkpointId: CheckpointId): EnumeratorSnapshot[] {
-    const missing = new Map<OperatorUid, number>();
-    this.#missing.set(checkpointId, missing);
-    return [...this.#open].map(([uid, { source, enumerator, assignment, parallelism }]) => {
-      missing.set(uid, parallelism);
+    return [...this.#open].map(([uid, { source, enumerator, assignment }]) => {
       assignment.hold(checkpointId);
       const named = withPlace(source.serializer ?? defaultSerializer, uid, 'enumerator');
       const { serializer, bytes } = encodeValues([enumerator.snapshot()], named);
       return { uid, serializer, bytes };
     });
+  }
+
+  /** Barriers are on their way to so many readers of each source: those that have not finished. */
+  triggered(checkpointId: CheckpointId, readers: (uid: OperatorUid) => number): void {
+    const missing = new Map([...this.#open.keys()].map((uid) => [uid, readers(uid)]));
+    this.#missing.set(checkpointId, missing);
+    for (const [uid, { assignment }] of this.#open) if (missing.get(uid) === 0) assignment.release(checkpointId);
   }
 
   /** One reader has sent the barrier on. */

@@ -5,7 +5,16 @@ import type { SubtaskReport } from '../contracts/coordinator.js';
 import type { AbortReason } from '../contracts/job-events.js';
 import type { KeyGroupRange } from '../contracts/snapshot.js';
 import type { Slice } from '../contracts/state-backend.js';
-import { cancelMarker, FINAL_WATERMARK, type Barrier, type RecordBatch, type Watermark } from '../element/element.js';
+import {
+  cancelMarker,
+  END_OF_CHANNEL,
+  END_OF_DATA,
+  FINAL_WATERMARK,
+  type Barrier,
+  type EndOfData,
+  type RecordBatch,
+  type Watermark,
+} from '../element/element.js';
 import {
   subtaskName,
   type AttemptNumber,
@@ -21,6 +30,7 @@ import type { OperatorEnd, RestoredState } from '../operator/operator.js';
 import type { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
 import type { EncodedCapture } from '../snapshot/encode-capture.js';
+import { leftToCommit } from '../snapshot/left-to-commit.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
 import { BarrierTimeouts } from './barrier-timeouts.js';
@@ -29,6 +39,7 @@ import { Completions } from './completions.js';
 import { DueActions } from './due-actions.js';
 import type { InFlightCapture } from './in-flight-capture.js';
 import { InputGate, type InputChannel } from './input-gate.js';
+import { LastCheckpoint } from './last-checkpoint.js';
 import type { LoopMember } from './loop-end.js';
 import { LoopHead, type LoopHeadOptions } from './loop-head.js';
 import { Mailbox } from './mailbox.js';
@@ -48,6 +59,8 @@ export interface SubtaskOptions {
   readonly loop?: SubtaskLoop | undefined;
   readonly outputs: readonly OutputEdge[];
   readonly mode: AlignmentMode;
+  /** False: a checkpoint under way is aborted when an input ends. */
+  readonly checkpointsAfterEnd: boolean;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   /** Aborts with the attempt. */
@@ -63,6 +76,10 @@ export interface SubtaskOptions {
   readonly onIdle?: (() => void) | undefined;
   /** Past end of data, and finished. */
   readonly onEnded: () => void;
+  /** Somebody else is not past its end; otherwise the whole attempt is about to end. */
+  readonly othersRun: () => boolean;
+  /** That is covered by a completed checkpoint, and the output of it is committed: it takes part in nothing any more. */
+  readonly onLeft: () => void;
   readonly onFailed: (error: unknown) => void;
 }
 
@@ -106,11 +123,17 @@ export class Subtask implements Runnable, LoopMember {
   #barriers: Barrier[] = [];
   /** Held back by a loop's head. */
   #finalTime: Watermark | undefined;
-  #inputEnded: 'no' | 'drain' | 'suspend' | 'done' = 'no';
+  /** What ended the input, until that has been carried out. */
+  #ending: Omit<EndOfData, 'kind'> | undefined;
+  /** `stopped`: another run may go on from here. */
+  #end: 'no' | 'stopped' | 'finished' = 'no';
+  readonly #last = new LastCheckpoint();
   #opening: Promise<void> = Promise.resolve();
   #recordsIn = 0;
   #opened = false;
   #closed = false;
+  #closing: Promise<void> | undefined;
+  #hasLeft = false;
 
   constructor(options: SubtaskOptions) {
     this.id = options.id;
@@ -163,12 +186,13 @@ export class Subtask implements Runnable, LoopMember {
               this.#finalTime = signal;
             else this.#stage?.time(signal);
           },
-          endOfData: (drain) => {
+          endOfData: (end) => {
             // What goes round a loop may outlive its input: then the end comes with endLoop.
-            if (this.#loop === undefined || !drain) this.#inputEnded = drain ? 'drain' : 'suspend';
+            if (this.#loop === undefined || !end.drain) this.#ending = end;
           },
         },
         wake,
+        { checkpointsAfterEnd: options.checkpointsAfterEnd },
       );
     }
     if (options.loop !== undefined) this.#loop = this.#loopHead(options.loop, wake);
@@ -250,13 +274,20 @@ export class Subtask implements Runnable, LoopMember {
 
   endLoop(): void {
     this.post(() => {
-      this.#inputEnded = 'drain';
+      this.#ending = { drain: true };
     });
   }
 
   start(): void {
     this.#opened = true;
     this.#options.scheduler.wake(this);
+  }
+
+  /** Instead of `start`: the checkpoint that is restored says that it has finished. */
+  skip(): void {
+    this.#gate?.abandon();
+    this.#router.broadcast(END_OF_DATA);
+    this.#leave();
   }
 
   run(slice: Pick<Slice, 'isOver'>): boolean {
@@ -272,7 +303,17 @@ export class Subtask implements Runnable, LoopMember {
     }
   }
 
-  /** Puts a barrier into the stream of a source. */
+  /** Nobody sends it barriers: it is a source, or all of its producers have finished, and it has taken all that they sent (FLIP-147). */
+  get needsTrigger(): boolean {
+    return this.#gate?.isEnded !== false;
+  }
+
+  /** For a subtask that has left: consumers that have not come to its end yet get the barrier as if it had not. */
+  passOn(barrier: Barrier): void {
+    this.#router.forwardBeforeEnd(barrier);
+  }
+
+  /** Puts a barrier in front of whatever comes next. */
   trigger(barrier: Barrier): void {
     this.post(() => {
       this.#barriers.push(barrier);
@@ -283,6 +324,10 @@ export class Subtask implements Runnable, LoopMember {
   /** Settles once what this checkpoint covers is committed. */
   completed(checkpointId: CheckpointId): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (this.#hasLeft) {
+        resolve();
+        return;
+      }
       if (this.#closed) {
         const { job, id } = this.#options;
         reject(new WeirError('JOB_NOT_RUNNING', `Subtask ${subtaskName(id)} of job ${job} is closed.`));
@@ -290,14 +335,15 @@ export class Subtask implements Runnable, LoopMember {
       }
       this.post(() => {
         this.#timeouts.ended(checkpointId);
-        this.#completions.reached(checkpointId).then(resolve, reject);
+        this.#reached(checkpointId).then(resolve, reject);
       });
     });
   }
 
   aborted(checkpointId: CheckpointId, latestCompleted: CheckpointId): void {
     this.post(() => {
-      void this.#completions.reached(latestCompleted);
+      // Whether that can be committed is for whoever completed it to hear.
+      this.#reached(latestCompleted).catch(() => undefined);
       this.#barriers = this.#barriers.filter((barrier) => barrier.checkpointId !== checkpointId);
       this.#timeouts.ended(checkpointId);
       this.#writes.abort(checkpointId);
@@ -310,7 +356,12 @@ export class Subtask implements Runnable, LoopMember {
   }
 
   /** Nothing of this subtask runs any more when it settles. Call it after the attempt's signal was aborted, unless the job finished. */
-  async close(end: OperatorEnd): Promise<void> {
+  close(end: OperatorEnd): Promise<void> {
+    this.#closing ??= this.#close(end);
+    return this.#closing;
+  }
+
+  async #close(end: OperatorEnd): Promise<void> {
     this.#closed = true;
     this.#timeouts.close();
     this.#mailbox.close();
@@ -325,6 +376,31 @@ export class Subtask implements Runnable, LoopMember {
     await this.#writes.close();
     await this.#completions.idle();
     await this.#stage?.close(end);
+    // Whoever has finished early must not keep its state for as long as the others run.
+    this.#stage = undefined;
+    this.#source = undefined;
+  }
+
+  /** Nothing of it will ever run again, but its attempt goes on. */
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#router.broadcast(END_OF_CHANNEL);
+    this.close('finished').catch(() => undefined);
+    this.#options.onLeft();
+  }
+
+  async #reached(checkpointId: CheckpointId): Promise<void> {
+    await this.#completions.reached(checkpointId);
+    this.post(() => {
+      this.#last.committed(checkpointId);
+    });
+  }
+
+  /** Its producers go first, and what it has written is durable: no checkpoint is under way that still needs it. */
+  get #mayLeave(): boolean {
+    if (!this.#last.isCommitted || this.#barriers.length > 0 || this.#writes.isBusy) return false;
+    if (!this.#options.othersRun()) return false;
+    return this.#gate?.isEnded !== false && this.#router.isDrained;
   }
 
   #work(slice: Pick<Slice, 'isOver'>): boolean {
@@ -344,16 +420,17 @@ export class Subtask implements Runnable, LoopMember {
         return false;
       } else if (this.#standsBehind !== undefined) {
         if (this.#loop?.advanceStanding() !== true) return false;
-      } else if (isOvertaken && this.#gate !== undefined) {
+      } else if (this.#gate?.isOvertaken === true) {
         this.#gate.advanceOvertaking();
-      } else if (this.#isDrained && this.#loop === undefined) {
+      } else if (this.#isDrained && this.#gate === undefined) {
         // A source that is drained ends in front of the barrier.
-        this.#endInput('drain');
+        this.#endInput({ drain: true, resumable: true });
       } else {
         // A loop that is drained ends in front of it too, once nothing goes round any more.
         const barrier = this.#isDrained ? undefined : this.#barriers.shift();
         if (barrier !== undefined) this.#checkpoint(barrier, this.#options.clock.monotonic());
-        else if (this.#inputEnded === 'drain' || this.#inputEnded === 'suspend') this.#endInput(this.#inputEnded);
+        else if (this.#ending !== undefined) this.#endInput(this.#ending);
+        else if (this.#mayLeave) this.#leave();
         else if (!this.#advance()) return false;
       }
       if (slice.isOver()) return true;
@@ -363,7 +440,7 @@ export class Subtask implements Runnable, LoopMember {
   /** A barrier is here that does not wait for what is in front of it. */
   get #isOvertaken(): boolean {
     const [barrier] = this.#barriers;
-    return this.#gate?.isOvertaken ?? (barrier !== undefined && isOvertaking(barrier));
+    return this.#gate?.isOvertaken === true || (barrier !== undefined && isOvertaking(barrier));
   }
 
   get #isMakingWay(): boolean {
@@ -388,7 +465,7 @@ export class Subtask implements Runnable, LoopMember {
 
   /** Data has to end before the next barrier. */
   get #isDrained(): boolean {
-    return this.#barriers[0]?.stop === 'drain' && this.#inputEnded !== 'done';
+    return this.#barriers[0]?.stop === 'drain' && this.#end === 'no';
   }
 
   /** False: nothing can move now, and whoever changes that wakes the subtask. */
@@ -404,10 +481,10 @@ export class Subtask implements Runnable, LoopMember {
     const before = clock.monotonic();
     let moved: boolean;
     if (this.#gate !== undefined) moved = this.#take(this.#gate, this.#chunk.size);
-    else if (this.#inputEnded === 'done' || this.#source === undefined) return false;
+    else if (this.#end !== 'no' || this.#source === undefined) return false;
     else {
       const result = this.#source.pull(this.#chunk.size);
-      if (result === 'ended') this.#inputEnded = 'drain';
+      if (result === 'ended') this.#ending = { drain: true };
       moved = result !== 'waiting';
     }
     if (moved) this.#chunk.took(clock.monotonic() - before);
@@ -431,14 +508,19 @@ export class Subtask implements Runnable, LoopMember {
     return this.#loop?.advanceControl() === true || (!this.#isDrained && this.#gate?.advanceControl() === true);
   }
 
-  #endInput(how: 'drain' | 'suspend'): void {
-    this.#inputEnded = 'done';
+  #endInput({ drain, resumable = false }: Omit<EndOfData, 'kind'>): void {
+    const stage = this.#stage as Stage;
+    // What goes round a loop, and state that every other subtask restores too, is lost if it is not in every checkpoint.
+    const isFinal = drain && !resumable && this.#loop === undefined && !stage.hasUnionState;
+    this.#ending = undefined;
+    this.#end = isFinal ? 'finished' : 'stopped';
     // As in Flink: what waits for a time that has not come stays in the checkpoint, and is not called early (ProcessingTimeService.quiesce).
     this.#due.close();
-    this.#loop?.end(how);
-    const finished = how === 'drain' ? this.#stage?.finish() : undefined;
-    this.#hold(finished, () => {
-      this.#router.broadcast({ kind: 'end-of-data', drain: how === 'drain' });
+    this.#loop?.end(drain ? 'drain' : 'suspend');
+    this.#hold(drain ? stage.finish() : undefined, () => {
+      this.#router.broadcast(
+        isFinal ? { kind: 'end-of-data', drain } : { kind: 'end-of-data', drain, resumable: true },
+      );
       this.#options.onEnded();
     });
   }
@@ -472,7 +554,7 @@ export class Subtask implements Runnable, LoopMember {
    */
   #checkpoint(barrier: Barrier, startedAt: number, inFlight?: InFlightCapture): void {
     const stage = this.#stage as Stage;
-    const { clock } = this.#options;
+    const { clock, mode } = this.#options;
     const { checkpointId } = barrier;
     const begun = clock.monotonic();
     this.#preparing = checkpointId;
@@ -487,8 +569,15 @@ export class Subtask implements Runnable, LoopMember {
       if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
       const captures = stage.capture(checkpointId);
       const timing = { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun };
-      if (this.#loop === undefined) this.#writes.start(checkpointId, captures, timing, inFlight);
-      else this.#loop.snapshotTaken(checkpointId, { captures, timing, inFlight });
+      if (this.#loop !== undefined) {
+        this.#loop.snapshotTaken(checkpointId, { captures, timing, inFlight });
+        return;
+      }
+      if (this.#end === 'finished') this.#last.captured(checkpointId);
+      // Where barriers are counted only, the end may have come behind the barrier of another input: what is read again has to find its state.
+      const isFinished = this.#end === 'finished' && mode !== 'counting';
+      const parts = isFinished ? leftToCommit(captures) : captures;
+      this.#writes.start(checkpointId, parts, timing, inFlight, undefined, isFinished);
     });
   }
 

@@ -18,6 +18,8 @@ import type { Flow } from './flow.js';
  * as one step. `close` is always called, and after it nothing else.
  */
 export interface Operator<in A = never, out B = unknown> {
+  /** True: it has state that each subtask restores from all. Then its subtasks stay to the end of the job, so that no part of it gets lost. */
+  readonly hasUnionState?: boolean | undefined;
   /**
    * Elements in, elements out: an RxJS operator with one Observable per input. Gets record batches and watermarks, never barriers or ends.
    * A batch is read-only. What throws, or errors the output, fails the attempt.

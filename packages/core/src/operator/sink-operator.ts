@@ -112,21 +112,22 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   async open(): Promise<void> {
-    const context: SinkWriterContext = {
-      ...sinkContext(this.#context, this.#surroundings),
-      subtask: this.#context.subtask,
-      restoredState: this.#restoredState,
-      commitNow: (payloads) => this.#commitNow(payloads),
-      ...this.#nextBarrier(),
-    };
+    const context = this.#writerContext;
     await this.#named(async () => {
-      this.#committer = await this.#sink.committer?.(context);
-      if (this.#committer !== undefined)
-        this.#commits = new CommitQueue(this.#context, this.#committer, this.#surroundings.verify);
-      await this.#commitUpTo(Number.POSITIVE_INFINITY);
+      await this.#commitAll(context);
       this.#writer = await this.#sink.open(context);
     });
     if (this.#held.size > 0) this.#work.suspend(() => this.#writeHeld());
+  }
+
+  /** All that is left to do for a subtask that had finished: no writer is opened. Not to be opened or closed besides. */
+  async commitRestored(state: RestoredState): Promise<void> {
+    await this.restore(state);
+    try {
+      await this.#named(() => this.#commitAll(this.#writerContext));
+    } finally {
+      await this.close('finished');
+    }
   }
 
   prepare(checkpointId: CheckpointId): Promise<void> | undefined {
@@ -186,6 +187,23 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   get #serializer(): Serializer {
     return this.#sink.serializer ?? defaultSerializer;
+  }
+
+  get #writerContext(): SinkWriterContext {
+    return {
+      ...sinkContext(this.#context, this.#surroundings),
+      subtask: this.#context.subtask,
+      restoredState: this.#restoredState,
+      commitNow: (payloads) => this.#commitNow(payloads),
+      ...this.#nextBarrier(),
+    };
+  }
+
+  async #commitAll(context: SinkWriterContext): Promise<void> {
+    this.#committer = await this.#sink.committer?.(context);
+    if (this.#committer !== undefined)
+      this.#commits = new CommitQueue(this.#context, this.#committer, this.#surroundings.verify);
+    await this.#commitUpTo(Number.POSITIVE_INFINITY);
   }
 
   #nextBarrier(): Pick<SinkWriterContext, 'nextBarrier'> {

@@ -71,6 +71,7 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
     return next;
   };
   return {
+    hasUnionState: declared.some(({ mode }) => mode === 'union'),
     connect: (source) =>
       source.pipe(
         inLoops<T, O>(context, (buffer) => {

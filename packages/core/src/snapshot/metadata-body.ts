@@ -23,7 +23,7 @@ import {
 // What lies between the features and the checksum of `_metadata`, format version 1.
 
 const KINDS: readonly SnapshotKind[] = ['checkpoint', 'savepoint'];
-const STATUSES: readonly OperatorMetadata['status'][] = ['running', 'finished'];
+const STATUSES: readonly OperatorMetadata['status'][] = ['running', 'finished', 'partly-finished'];
 const BOOLEANS: readonly boolean[] = [false, true];
 
 export function writeBody(out: ByteWriter, metadata: CheckpointMetadata): void {
@@ -66,6 +66,7 @@ function writeOperator(out: ByteWriter, operator: OperatorMetadata): void {
   out.varint(operator.parallelism);
   out.varint(operator.maxParallelism);
   writeWord(out, STATUSES, operator.status);
+  if (operator.status === 'partly-finished') writeList(out, operator.finishedSubtasks ?? [], (i) => out.varint(i));
   writeOptional(out, operator.enumerator, (enumerator) => {
     writeSerializerRef(out, enumerator.serializer);
     out.block(enumerator.bytes);
@@ -74,11 +75,14 @@ function writeOperator(out: ByteWriter, operator: OperatorMetadata): void {
 }
 
 function readOperator(from: ByteReader): OperatorMetadata {
+  const [uid, parallelism, maxParallelism] = [from.text(), from.varint(), from.varint()];
+  const status = readWord(from, STATUSES);
   return {
-    uid: from.text(),
-    parallelism: from.varint(),
-    maxParallelism: from.varint(),
-    status: readWord(from, STATUSES),
+    uid,
+    parallelism,
+    maxParallelism,
+    status,
+    ...(status === 'partly-finished' ? { finishedSubtasks: readList(from, () => from.varint()) } : {}),
     enumerator: readOptional(from, () => ({
       serializer: readSerializerRef(from),
       bytes: new Uint8Array(from.block()),

@@ -54,6 +54,10 @@ export class Stage {
     });
   }
 
+  get hasUnionState(): boolean {
+    return this.#options.operators.some(({ operator }) => operator.hasUnionState === true);
+  }
+
   async restoreAndOpen(restored: (uid: OperatorUid) => RestoredState | undefined): Promise<void> {
     for (const member of this.#options.operators.toReversed()) {
       const state = restored(member.uid);

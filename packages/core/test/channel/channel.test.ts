@@ -270,3 +270,54 @@ describe('a barrier that overtakes', () => {
     },
   );
 });
+
+describe('a channel whose producer has finished', () => {
+  test('takes a barrier in front of its end, until that is taken', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    for (const element of [batch([1]), END_OF_DATA, END_OF_CHANNEL]) channel.send(element);
+    channel.beforeEnd(() => {
+      channel.send(barrier(1));
+    });
+    while (channel.request());
+    expect(elements).toEqual([batch([1]), END_OF_DATA, barrier(1), END_OF_CHANNEL]);
+    channel.beforeEnd(() => {
+      channel.send(barrier(2));
+    });
+    expect(channel.isEmpty).toBe(true);
+  });
+
+  test('lets one overtake what was sent, which then is in flight', () => {
+    const channel = new Channel<number>();
+    const elements = consumed(channel);
+    for (const element of [batch([1]), batch([2]), END_OF_DATA, END_OF_CHANNEL]) channel.send(element);
+    channel.request();
+    const overtaking: Barrier = { ...barrier(1), overtakesAfter: 0 };
+    channel.beforeEnd(() => {
+      channel.overtake(overtaking);
+    });
+    expect(channel.takeOvertaking()).toEqual({ barrier: overtaking, overtaken: [batch([2])] });
+    while (channel.request());
+    expect(elements).toEqual([batch([1]), batch([2]), END_OF_DATA, END_OF_CHANNEL]);
+  });
+
+  test('is none before it has sent its end', () => {
+    const channel = new Channel<number>();
+    channel.send(batch([1]));
+    channel.beforeEnd(() => {
+      channel.send(barrier(1));
+    });
+    expect(channel.nextKind).toBe('batch');
+    expect(channel.bufferedRecords).toBe(1);
+  });
+
+  test('drops everything once its consumer has finished too', () => {
+    const channel = new Channel<number>();
+    channel.send(batch([1]));
+    channel.abandon();
+    channel.send(barrier(1));
+    channel.overtake({ ...barrier(2), overtakesAfter: 0 });
+    channel.send(END_OF_CHANNEL);
+    expect([channel.isEmpty, channel.takeOvertaking()]).toEqual([true, undefined]);
+  });
+});

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- the deprecated switch is read as well as what took its place */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WeirError } from '../../src/errors.js';
@@ -6,6 +7,7 @@ import {
   resolveCheckpointSettings,
   type CheckpointOptions,
 } from '../../src/environment/checkpoint-settings.js';
+import { failOnCheckpointErrorNotices } from '../../src/environment/fail-on-checkpoint-error.js';
 import { readConfiguration } from '../../src/environment/configuration.js';
 import type { Duration } from '../../src/environment/duration.js';
 
@@ -39,6 +41,7 @@ describe('checkpoint settings', () => {
       tolerableFailures: 0,
       retention: 'delete-on-cancellation',
       numRetained: 1,
+      checkpointsAfterFinish: true,
       lockTimeoutMs: 10_000,
       allowDuplicates: false,
       allowNonRestoredState: false,
@@ -75,6 +78,34 @@ describe('checkpoint settings', () => {
       deprecations({}, readConfiguration({ [`${C}prefer-checkpoint-for-recovery`]: preferCheckpointForRecovery })),
     ]);
     for (const notices of set) expect(notices).toEqual([expect.stringMatching(/deprecated/)]);
+  });
+
+  test.each<[settings: CheckpointOptions, config: Readonly<Record<string, number>>, tolerable: number]>([
+    [{ failOnCheckpointError: true }, {}, 0],
+    [{ failOnCheckpointError: false }, {}, Infinity],
+    [{ failOnCheckpointError: false, tolerableFailures: 3 }, {}, 3],
+    [{ failOnCheckpointError: true, tolerableFailures: Infinity }, {}, Infinity],
+    [{ failOnCheckpointError: false }, { [`${C}tolerable-failed-checkpoints`]: 2 }, 2],
+    [{ failOnCheckpointError: false }, { [`${C}tolerable-failed-checkpoints`]: 0 }, 0],
+  ])('understand %o with %o as %d tolerable failures', (options, config, tolerable) => {
+    const settings = resolveCheckpointSettings({ options }, readConfiguration(config));
+    expect(settings?.tolerableFailures).toBe(tolerable);
+  });
+
+  test('take nothing but true and false for failOnCheckpointError', () => {
+    expect(failure('1s', { failOnCheckpointError: 'no' }).message).toContain(
+      "failOnCheckpointError must be true or false, but is 'no'",
+    );
+  });
+
+  test('say that failOnCheckpointError is deprecated, and what to say instead', () => {
+    expect(failOnCheckpointErrorNotices({})).toEqual([]);
+    expect(failOnCheckpointErrorNotices({ failOnCheckpointError: true })).toEqual([
+      expect.stringContaining('tolerableFailures: 0'),
+    ]);
+    expect(failOnCheckpointErrorNotices({ failOnCheckpointError: false, tolerableFailures: 1 })).toEqual([
+      expect.stringMatching(/tolerableFailures: Infinity.*no effect/),
+    ]);
   });
 
   test('have no interval if only manual and final checkpoints are wanted', () => {

@@ -218,6 +218,7 @@ describe('a plan', () => {
     expect(structuredClone(description)).toEqual({
       graphHash: expect.stringMatching(/^[0-9a-f]{16}$/),
       isMaxParallelismSet: true,
+      edges: [{ from: 'in', to: 'sum', isPointwise: false }],
       stages: [
         {
           id: 'in',

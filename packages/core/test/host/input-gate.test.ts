@@ -48,7 +48,7 @@ class GateBench {
         },
         announced: ({ checkpointId }) => this.announced.push(checkpointId),
         time: (signal) => this.heard.push(signal.kind === 'watermark' ? `time ${signal.time}` : `idle ${signal.idle}`),
-        endOfData: (drain) => this.heard.push(`end, ${drain ? 'drain' : 'suspend'}`),
+        endOfData: ({ drain }) => this.heard.push(`end, ${drain ? 'drain' : 'suspend'}`),
       },
       () => this.woken++,
     );

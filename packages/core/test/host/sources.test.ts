@@ -36,11 +36,20 @@ describe('splits', () => {
     expect(first.request()).toEqual(split('a'));
     sources.snapshot(1);
     expect([first.request(), second.request()]).toEqual([undefined, undefined]);
+    sources.triggered(1, () => 2);
     sources.injected('in', 1);
     expect([first.request(), told]).toEqual([undefined, 0]);
     sources.injected('in', 1);
     expect(told).toBe(1);
     expect([first.request(), second.request()]).toEqual([split('b'), 'end']);
+  });
+
+  test('are given out again at once if every reader has finished, and nobody sends a barrier on', async () => {
+    const sources = await sourcesWith({ in: staticSplits([split('a')]), other: staticSplits([split('b')]) }, 1);
+    sources.snapshot(1);
+    sources.triggered(1, (uid) => (uid === 'in' ? 0 : 1));
+    expect(sources.client('in', 0).request()).toEqual(split('a'));
+    expect(sources.client('other', 0).request()).toBeUndefined();
   });
 
   test('are given out again when the checkpoint is given up', async () => {
@@ -57,6 +66,8 @@ describe('splits', () => {
     const client = sources.client('in', 0);
     sources.snapshot(1);
     sources.snapshot(2);
+    sources.triggered(1, () => 1);
+    sources.triggered(2, () => 1);
     sources.injected('in', 1);
     expect(client.request()).toBeUndefined();
     sources.injected('in', 2);

@@ -8,6 +8,7 @@ import { deferred } from '../support/deferred.js';
 import { quietSource } from '../support/quiet-source.js';
 import { slowSink } from '../support/sinks.js';
 import { splitSource } from '../support/split-source.js';
+import { tapSource } from '../support/tap-source.js';
 import { TickingClock } from '../support/ticking-clock.js';
 
 type Words = Stream<string, 'replayable'>;
@@ -239,27 +240,36 @@ describe('timers of the clock', () => {
     await settled(clock, bench.attempt.close('cancelled'));
   });
 
-  test('that have not come when the input ends are not called, and stay in the checkpoint', async () => {
-    const written: string[] = [];
-    const { bench, clock } = await started((from) => {
-      from(splitSource([['a', 'b']]), { uid: 'in' })
-        .pipe(delayed())
-        .to(
-          slowSink(written, () => false),
-          { uid: 'out' },
-        );
-    });
-    await bench.attempt.allEnded;
-    await clock.advance(10_000);
-    expect(written).toEqual([]);
-    const final = await checkpoint({ bench, clock }, 1);
-    const states = [...final.acks.values()].flatMap(({ snapshot }) =>
-      snapshot.operators.flatMap(({ keyed }) => keyed.flatMap(({ states: stored }) => stored.map(({ name }) => name))),
-    );
-    expect(states).toEqual(['~timers-processing']);
-    await settled(clock, bench.attempt.close('finished'));
-    expect(clock.pendingTimers).toBe(0);
-  });
+  test.each(['at its end', 'because the job is drained'])(
+    'that have not come when the input ends %s are not called, and are kept for a run that goes on from there',
+    async (how) => {
+      const written: string[] = [];
+      const input = tapSource<string>('in');
+      const { bench, clock } = await started((from) => {
+        from(input, { uid: 'in' })
+          .pipe(delayed())
+          .to(
+            slowSink(written, () => false),
+            { uid: 'out' },
+          );
+      });
+      input.push('a', 'b');
+      if (how === 'at its end') input.end();
+      await clock.settle();
+      const last = await bench.trigger(1, undefined, how === 'at its end' ? undefined : 'drain');
+      await clock.advance(10_000);
+      expect([last.isComplete, written]).toEqual([true, []]);
+      const states = [...last.acks.values()].flatMap(({ snapshot }) =>
+        snapshot.operators.flatMap(({ keyed }) =>
+          keyed.flatMap(({ states: stored }) => stored.map(({ name }) => name)),
+        ),
+      );
+      // An operator that has finished for good is not opened by any later run.
+      expect(states).toEqual(how === 'at its end' ? [] : ['~timers-processing']);
+      await settled(clock, bench.attempt.close('finished'));
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
 });
 
 describe('event time', () => {

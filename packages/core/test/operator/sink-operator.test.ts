@@ -122,7 +122,7 @@ describe('committables', () => {
     expect(await bench.checkpoint(3)).toEqual([]);
   });
 
-  test('of later checkpoints are left alone', async () => {
+  test('testNotifyOfCompletedCheckpoint: of later checkpoints are left alone', async () => {
     const bench = new SinkBench();
     await bench.operator.open();
     for (const [i, record] of ['a', 'b', 'c'].entries()) {
@@ -149,7 +149,7 @@ describe('committables', () => {
     expect(await bench.checkpoint(3)).toEqual([]);
   });
 
-  test('that were restored are committed before the writer opens, whatever attempt made them', async () => {
+  test('testFailBeforeNotify: that were restored are committed before the writer opens, whatever attempt made them', async () => {
     const before = new SinkBench();
     await before.operator.open();
     before.write('a');
@@ -160,6 +160,21 @@ describe('committables', () => {
     expect(after.log).toEqual(['commit 5', 'open']);
     expect(after.committed).toEqual(captured);
     expect(after.context?.restoredState).toEqual(['state']);
+  });
+
+  test('of a subtask that had finished are committed without opening a writer', async () => {
+    const before = new SinkBench();
+    await before.operator.open();
+    before.write('a');
+    const captured = await before.checkpoint(5);
+    const after = new SinkBench();
+    await after.operator.commitRestored(restored(captured));
+    expect(after.log).toEqual(['commit 5', 'close committer']);
+    expect(after.committed).toEqual(captured);
+
+    const failing = new SinkBench({ commit: async () => [{ kind: 'failed', error: new Error('gone') }] });
+    await expect(failing.operator.commitRestored(restored(captured))).rejects.toMatchObject({ code: 'COMMIT_FAILED' });
+    expect(failing.log.at(-1)).toBe('close committer');
   });
 
   test('that were restored for a sink that has no committer any more are not dropped', async () => {

@@ -70,17 +70,25 @@ const subtask: fc.Arbitrary<SubtaskState> = fc.record(
   },
   plain,
 );
-const operator: fc.Arbitrary<OperatorMetadata> = fc.record(
-  {
-    uid: text,
-    parallelism: fc.nat(),
-    maxParallelism: fc.nat(),
-    status: fc.constantFrom('running', 'finished'),
-    enumerator: fc.option(fc.record({ serializer, bytes }, plain), { nil: undefined }),
-    subtasks: fc.array(subtask, { maxLength: 3 }),
-  },
-  plain,
+const status: fc.Arbitrary<Pick<OperatorMetadata, 'status' | 'finishedSubtasks'>> = fc.oneof(
+  fc.record({ status: fc.constantFrom('running', 'finished') }, plain),
+  fc.record({ status: fc.constant('partly-finished'), finishedSubtasks: fc.array(fc.nat(), { maxLength: 3 }) }, plain),
 );
+const operator: fc.Arbitrary<OperatorMetadata> = fc
+  .tuple(
+    status,
+    fc.record(
+      {
+        uid: text,
+        parallelism: fc.nat(),
+        maxParallelism: fc.nat(),
+        enumerator: fc.option(fc.record({ serializer, bytes }, plain), { nil: undefined }),
+        subtasks: fc.array(subtask, { maxLength: 3 }),
+      },
+      plain,
+    ),
+  )
+  .map(([how, rest]) => ({ ...rest, ...how }));
 const metadata: fc.Arbitrary<CheckpointMetadata> = fc.record(
   {
     job: text,

@@ -1,6 +1,12 @@
 import { createReferenceStateBackend, seededRandom } from '@weir/testkit';
 import type { AlignmentMode } from '../../src/barrier/modes.js';
-import type { Acknowledgement, Decline, RestorePlan, SubtaskReport } from '../../src/contracts/coordinator.js';
+import type {
+  Acknowledgement,
+  AttemptGateway,
+  Decline,
+  RestorePlan,
+  SubtaskReport,
+} from '../../src/contracts/coordinator.js';
 import { SILENT } from '../../src/contracts/logger.js';
 import { NO_METRICS } from '../../src/contracts/metrics.js';
 import type { ChannelStateHandle, EnumeratorSnapshot } from '../../src/contracts/snapshot.js';
@@ -31,14 +37,20 @@ export function plan(describe: Describe, parallelism = 1, maxParallelism?: numbe
 /** A checkpoint as whoever coordinates it sees it. */
 export class TakenCheckpoint {
   readonly id: CheckpointId;
-  readonly expected: number;
+  expected = Infinity;
+  #finished: readonly string[] = [];
   enumerators: readonly EnumeratorSnapshot[] = [];
   readonly acks = new Map<string, Acknowledgement>();
   readonly declines: Decline[] = [];
 
-  constructor(id: CheckpointId, expected: number) {
+  constructor(id: CheckpointId) {
     this.id = id;
-    this.expected = expected;
+  }
+
+  /** Barriers leave now. */
+  expect({ subtasks, finished }: Pick<AttemptGateway, 'subtasks' | 'finished'>): void {
+    this.#finished = [...finished];
+    this.expected = subtasks.length - finished.size;
   }
 
   get isComplete(): boolean {
@@ -58,6 +70,10 @@ export class TakenCheckpoint {
       pointer: `memory:${String(this.id)}`,
       subtasks: new Map([...this.acks].map(([name, { snapshot }]) => [name, snapshot.operators])),
       enumerators: new Map(this.enumerators.map((snapshot) => [snapshot.uid, snapshot])),
+      finished: new Set([
+        ...this.#finished,
+        ...[...this.acks].filter(([, { snapshot }]) => snapshot.finished === true).map(([name]) => name),
+      ]),
       read: async (blob) => {
         if (blob.kind !== 'inline') throw new Error('everything is inline here');
         return blob.bytes;
@@ -126,12 +142,13 @@ export class AttemptBench {
     between?: () => Promise<unknown>,
     as?: Barrier['stop'] | 'savepoint',
   ): Promise<TakenCheckpoint> {
-    const checkpoint = new TakenCheckpoint(id, this.attempt.subtasks.length);
+    const checkpoint = new TakenCheckpoint(id);
     this.checkpoints.set(id, checkpoint);
     checkpoint.enumerators = await this.attempt.snapshotEnumerators(id);
     await between?.();
     const stop = as === 'savepoint' ? undefined : as;
     const triggered = barrier(id, this.#clock.now(), as === undefined ? 'checkpoint' : 'savepoint', stop);
+    checkpoint.expect(this.attempt);
     this.attempt.trigger({ ...triggered, overtakesAfter: this.#overtakesAfter }, memoryLocation(id, this.#onWrite));
     return checkpoint;
   }

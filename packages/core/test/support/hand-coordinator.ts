@@ -84,7 +84,7 @@ export class HandCoordinator implements CheckpointCoordinator {
   }
   async finalCheckpoint(): Promise<void> {
     await this.#call('finalCheckpoint');
-    await this.take();
+    if (this.gateway?.finished.size !== this.gateway?.subtasks.length) await this.take();
   }
   async attemptEnded(attempt: number): Promise<void> {
     this.gateway = undefined;
@@ -107,14 +107,15 @@ export class HandCoordinator implements CheckpointCoordinator {
 
   async #collect(stop?: Barrier['stop']): Promise<TakenCheckpoint> {
     const gateway = this.gateway as AttemptGateway;
-    const checkpoint = new TakenCheckpoint(this.#nextId++, gateway.subtasks.length);
+    const checkpoint = new TakenCheckpoint(this.#nextId++);
     const complete = new Promise<void>((done) => {
       this.#taking = { checkpoint, done };
     });
     checkpoint.enumerators = await gateway.snapshotEnumerators(checkpoint.id);
     const kind = stop === undefined ? 'checkpoint' : 'savepoint';
+    checkpoint.expect(gateway);
     gateway.trigger(barrier(checkpoint.id, 0, kind, stop), memoryLocation(checkpoint.id));
-    await complete;
+    if (!checkpoint.isComplete) await complete;
     this.newest = checkpoint;
     return checkpoint;
   }

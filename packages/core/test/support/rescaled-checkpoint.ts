@@ -10,12 +10,15 @@ import { TakenCheckpoint } from './attempt-bench.js';
  */
 export class RescaledCheckpoint extends TakenCheckpoint {
   readonly #plan: Plan;
+  readonly #finishedBefore: ReadonlySet<string>;
 
-  constructor({ id, expected, enumerators, acks }: TakenCheckpoint, plan: Plan) {
-    super(id, expected);
-    this.enumerators = enumerators;
-    for (const [name, ack] of acks) this.acks.set(name, ack);
+  constructor(taken: TakenCheckpoint, plan: Plan) {
+    super(taken.id);
+    this.expected = taken.expected;
+    this.enumerators = taken.enumerators;
+    for (const [name, ack] of taken.acks) this.acks.set(name, ack);
     this.#plan = plan;
+    this.#finishedBefore = taken.restore.finished ?? new Set();
   }
 
   override get restore(): RestorePlan {
@@ -33,6 +36,20 @@ export class RescaledCheckpoint extends TakenCheckpoint {
         subtasks.set(subtaskName({ stage, index }), parts);
       }
     }
-    return { ...super.restore, subtasks };
+    return { ...super.restore, subtasks, finished: this.#finished() };
+  }
+
+  /** Those of a stage of which every subtask was past its end; where only some were, all run. */
+  #finished(): ReadonlySet<string> {
+    const isRunning = (stage: string): boolean =>
+      [...this.acks].some(([name, { subtask }]) => subtask.stage === stage && !this.#finishedBefore.has(name));
+    const wasFinished = (stage: string): boolean =>
+      [...this.#finishedBefore].some((name) => name.startsWith(`${stage}#`)) && !isRunning(stage);
+    const stages = this.#plan.stages.filter(({ id }) => wasFinished(id));
+    return new Set(
+      stages.flatMap(({ id: stage, parallelism }) =>
+        Array.from({ length: parallelism }, (_, index) => subtaskName({ stage, index })),
+      ),
+    );
   }
 }

@@ -1,7 +1,10 @@
 import { sleep, type Clock } from '@weir/core/contracts';
 
-/** `write`: a chunk of a blob. `publish`: of `_metadata`. `read`: a blob or `_metadata`. `delete`: of a whole checkpoint. */
-export type StorageOperation = 'write' | 'publish' | 'read' | 'delete';
+/**
+ * `create`: a location for a checkpoint. `write`: a chunk of a blob. `publish`: of `_metadata`. `read`: a blob or `_metadata`. `delete`: of a whole
+ * checkpoint. `list`: what is there.
+ */
+export type StorageOperation = 'create' | 'write' | 'publish' | 'read' | 'delete' | 'list';
 
 interface Fails {
   readonly kind: 'throw';
@@ -16,7 +19,12 @@ interface IsCut {
   readonly kind: 'truncate';
   readonly bytes: number;
 }
-export type Misfortune = Fails | IsLate | IsCut;
+/** It happens, and then it fails all the same: nobody knows whether it has. */
+interface LosesItsAnswer {
+  readonly kind: 'lose-answer';
+  readonly error?: Error | undefined;
+}
+export type Misfortune = Fails | IsLate | IsCut | LosesItsAnswer;
 
 interface Occasion {
   /** Which of these operations: the first is 1, counted over all jobs and attempts that use the storage. */
@@ -25,13 +33,13 @@ interface Occasion {
 export type StorageFault = Occasion &
   (
     | { readonly on: 'write' | 'publish' | 'read'; readonly does: Misfortune }
-    | { readonly on: 'delete'; readonly does: Fails | IsLate }
+    | { readonly on: 'create' | 'delete' | 'list'; readonly does: Fails | IsLate | LosesItsAnswer }
   );
 
 /** Counts operations and knows what is to happen to each. */
 export class FaultPlan {
   readonly #faults: readonly StorageFault[];
-  readonly calls: Record<StorageOperation, number> = { write: 0, publish: 0, read: 0, delete: 0 };
+  readonly calls: Record<StorageOperation, number> = { create: 0, write: 0, publish: 0, read: 0, delete: 0, list: 0 };
 
   constructor(faults: readonly StorageFault[]) {
     this.#faults = faults;
@@ -44,10 +52,21 @@ export class FaultPlan {
   }
 }
 
-/** Fails or waits. */
-export async function suffer(misfortune: Misfortune | undefined, clock: Clock): Promise<void> {
-  if (misfortune?.kind === 'throw') throw misfortune.error ?? new Error('the storage fails as planned');
+/** What `operation` gives, unless it fails, is late, or its answer gets lost. */
+export async function suffering<T>(
+  misfortune: Misfortune | undefined,
+  clock: Clock,
+  operation: () => T | Promise<T>,
+): Promise<T> {
+  if (misfortune?.kind === 'throw') throw planned(misfortune);
   if (misfortune?.kind === 'delay') await sleep(clock, misfortune.ms);
+  const result = await operation();
+  if (misfortune?.kind === 'lose-answer') throw planned(misfortune);
+  return result;
+}
+
+function planned({ error }: Fails | LosesItsAnswer): Error {
+  return error ?? new Error('the storage fails as planned');
 }
 
 export function cut(bytes: Uint8Array, misfortune: Misfortune | undefined): Uint8Array {

@@ -1,5 +1,5 @@
 import type { BlobWriter, CheckpointLocation, CheckpointStorage, Clock, JobStorage } from '@weir/core/contracts';
-import { cut, FaultPlan, suffer, type StorageFault, type StorageOperation } from './fault.js';
+import { cut, FaultPlan, suffering, type StorageFault, type StorageOperation } from './fault.js';
 
 export interface FaultyStorage extends CheckpointStorage {
   /** How often each operation was begun: a test should make sure that its fault was met. */
@@ -21,8 +21,7 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
   const readPart = job.readPart?.bind(job);
   const read = async (bytes: () => Promise<Uint8Array>): Promise<Uint8Array> => {
     const misfortune = plan.next('read');
-    await suffer(misfortune, clock);
-    return cut(await bytes(), misfortune);
+    return cut(await suffering(misfortune, clock, bytes), misfortune);
   };
   const createSavepoint = job.createSavepoint?.bind(job);
   return {
@@ -33,16 +32,14 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
           createSavepoint: async (id, directory) => faultyLocation(await createSavepoint(id, directory), plan, clock),
         }),
     lock: (options) => job.lock(options),
-    list: () => job.list(),
+    list: () => suffering(plan.next('list'), clock, () => job.list()),
     resolve: (pointer) => job.resolve(pointer),
-    create: async (checkpointId) => faultyLocation(await job.create(checkpointId), plan, clock),
+    create: (checkpointId) =>
+      suffering(plan.next('create'), clock, async () => faultyLocation(await job.create(checkpointId), plan, clock)),
     readMetadata: (checkpoint) => read(() => job.readMetadata(checkpoint)),
     read: (checkpoint, blob) => read(() => job.read(checkpoint, blob)),
     ...(readPart && { readPart: (checkpoint, blob, part) => read(() => readPart(checkpoint, blob, part)) }),
-    async delete(checkpoint) {
-      await suffer(plan.next('delete'), clock);
-      await job.delete(checkpoint);
-    },
+    delete: (checkpoint) => suffering(plan.next('delete'), clock, () => job.delete(checkpoint)),
     readFinished: () => job.readFinished(),
     writeFinished: (bytes) => job.writeFinished(bytes),
     clearFinished: () => job.clearFinished(),
@@ -58,10 +55,9 @@ function faultyLocation(location: CheckpointLocation, plan: FaultPlan, clock: Cl
       return location.complete;
     },
     createBlob: () => faultyBlob(location.createBlob(), plan, clock),
-    async publish(metadata) {
+    publish(metadata) {
       const misfortune = plan.next('publish');
-      await suffer(misfortune, clock);
-      await location.publish(cut(metadata, misfortune));
+      return suffering(misfortune, clock, () => location.publish(cut(metadata, misfortune)));
     },
     discard: () => location.discard(),
   };
@@ -72,7 +68,7 @@ function faultyBlob(blob: BlobWriter, plan: FaultPlan, clock: Clock): BlobWriter
     write(chunk) {
       const misfortune = plan.next('write');
       if (misfortune === undefined) return blob.write(chunk);
-      return suffer(misfortune, clock).then(() => blob.write(cut(chunk, misfortune)));
+      return suffering(misfortune, clock, () => blob.write(cut(chunk, misfortune)));
     },
     finish: () => blob.finish(),
     abort: () => blob.abort(),

@@ -116,6 +116,7 @@ function watchedOperator(
       }),
     );
   return {
+    hasUnionState: operator.hasUnionState,
     connect: (...inputs) => leaving(operator.connect(...inputs.map(entering))),
     restore: (state) => operator.restore?.(state),
     open: () => operator.open?.(),

@@ -50,7 +50,7 @@ describe('a faulty storage', () => {
     await blobOf(location, 'one', 'two');
     await expect(blobOf(location, 'three')).rejects.toBe(full);
     await blobOf(location, 'four');
-    expect(storage.calls).toEqual({ write: 4, publish: 0, read: 0, delete: 0 });
+    expect(storage.calls).toEqual({ create: 1, write: 4, publish: 0, read: 0, delete: 0, list: 0 });
   });
 
   test('fails every operation of a kind', async () => {
@@ -75,6 +75,28 @@ describe('a faulty storage', () => {
     expect(text(await job.readMetadata(location))).toBe('meta');
     expect(text(await job.read(location, blob))).toBe('');
     expect(text(await job.read(location, blob))).toBe('onet');
+  });
+
+  test('does what was chosen and then says that it failed, so that nobody can know', async () => {
+    const does = { kind: 'lose-answer' } as const;
+    const job = await open(
+      storageWith(
+        { on: 'create', nth: 1, does },
+        { on: 'publish', nth: 1, does },
+        { on: 'delete', nth: 1, does },
+        { on: 'list', nth: 1, does },
+      ),
+    );
+    await expect(job.create(1)).rejects.toThrow('as planned');
+    const location = await job.create(2);
+    await expect(location.publish(Buffer.from('m'))).rejects.toThrow('as planned');
+    await expect(job.list()).rejects.toThrow('as planned');
+    expect((await job.list()).map(({ id, complete }) => [id, complete])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+    await expect(job.delete(location)).rejects.toThrow('as planned');
+    expect((await job.list()).map(({ id }) => id)).toEqual([1]);
   });
 
   test('is late with what was chosen, and deletes nothing before', async () => {

@@ -1,0 +1,24 @@
+import type { CheckpointId } from '../element/ids.js';
+
+/**
+ * What a subtask that is past its end waits for before it leaves: a checkpoint that was taken behind its end, complete and with its output
+ * committed (Flink: StreamTask.afterInvoke, FLIP-147). Any later one will do, if that one is given up.
+ */
+export class LastCheckpoint {
+  #first: CheckpointId | undefined;
+  #isCommitted = false;
+
+  get isCommitted(): boolean {
+    return this.#isCommitted;
+  }
+
+  /** The subtask's part was taken behind its end. */
+  captured(checkpointId: CheckpointId): void {
+    this.#first ??= checkpointId;
+  }
+
+  /** The checkpoint is complete and what it covers is committed. */
+  committed(checkpointId: CheckpointId): void {
+    if (this.#first !== undefined && checkpointId >= this.#first) this.#isCommitted = true;
+  }
+}

@@ -53,8 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'source position one too far',
     file: 'core/operator/source-operator',
-    find: 'values.push({ split: this.#active.split, position: this.#active.position });',
-    replace: 'values.push({ split: this.#active.split, position: (this.#active.position ?? 0) + 1 });',
+    find: '{ split: open.split, position: open.position }',
+    replace: '{ split: open.split, position: (open.position ?? 0) + 1 }',
   },
   {
     name: 'splits assigned during a checkpoint',
@@ -71,8 +71,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'key group off by one in restore',
     file: 'core/snapshot/restored-state',
-    find: 'readKeyedGroups(handle, bytes, range,',
-    replace: 'readKeyedGroups(handle, bytes, { first: range.first + 1, last: range.last },',
+    find: 'readKeyedGroups(needed.handle, needed.bytes, range,',
+    replace: 'readKeyedGroups(needed.handle, needed.bytes, { first: range.first + 1, last: range.last },',
   },
   {
     name: 'key group off by one in routing',

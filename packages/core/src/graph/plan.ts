@@ -35,6 +35,8 @@ export interface PlannedEdge {
   readonly to: StageId;
   readonly input: number;
   readonly partitioning: Partitioning;
+  /** Only its ends' different parallelism makes it an edge: with one and the same they would share a stage. */
+  readonly isByParallelism: boolean;
 }
 
 export interface PlanOptions {
@@ -78,6 +80,7 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
     to: uidOf(head),
     input,
     partitioning: carried(edge.partitioning, parallelismOf(edge.from), parallelismOf(head)),
+    isByParallelism: chainableUpstream(head, graph, () => 1) === edge.from,
   });
   const heads = chains.map((chain) => chain[0] as LogicalNode);
   const edges = heads.flatMap((head) =>

@@ -1,5 +1,4 @@
 import { Channel } from '../channel/channel.js';
-import type { Partitioning } from '../channel/partitioner.js';
 import type { OperatorUid, StageId } from '../element/ids.js';
 import type { Plan, PlannedEdge, PlannedStage } from '../graph/plan.js';
 import type { ChannelName } from '../snapshot/channel-state.js';
@@ -69,14 +68,14 @@ export function wire(plan: Plan): Wiring {
 /**
  * Stages whose inputs are all aligned in every checkpoint, because one of them has to be. What is in flight from one subtask to one other has no
  * key by which another parallelism could divide it, and a broadcast must not be ahead of itself in some subtasks (Flink: the edges that
- * StreamGraphGenerator excludes from unaligned checkpoints).
+ * StreamGraphGenerator excludes from unaligned checkpoints). Nor is there a place for it where another parallelism makes one stage of the two.
  */
 function alwaysAligned(edges: readonly PlannedEdge[]): ReadonlySet<StageId> {
-  return new Set(edges.filter(({ partitioning }) => !canOvertake(partitioning)).map(({ to }) => to));
+  return new Set(edges.filter((edge) => !canOvertake(edge)).map(({ to }) => to));
 }
 
-function canOvertake({ kind }: Partitioning): boolean {
-  return kind === 'hash' || kind === 'rebalance';
+function canOvertake({ partitioning: { kind }, isByParallelism }: PlannedEdge): boolean {
+  return !isByParallelism && (kind === 'hash' || kind === 'rebalance');
 }
 
 /** Which of the edges out of its stage this is. */

@@ -83,6 +83,24 @@ describe('channels', () => {
     expect(mayOvertake('b')).toEqual([false, false]);
   });
 
+  test('let none overtake where there would be no channel at another parallelism', () => {
+    const wiring = wire(
+      plan((from) => {
+        const sink = slowSink<number>([], () => false);
+        const step = map((n: number) => n);
+        from(splitSource([[1]]), { uid: 'narrow', parallelism: 1 })
+          .pipe(step)
+          .to(sink, { uid: 'a' });
+        const shared = from(splitSource([[1]]), { uid: 'shared', parallelism: 1 });
+        shared.to(sink, { uid: 'b' });
+        shared.to(sink, { uid: 'c' });
+      }, 2),
+    );
+    const mayOvertake = (stage: string): readonly boolean[] => wiring.outputs(stage, 0).map((edge) => edge.mayOvertake);
+    expect(mayOvertake('narrow')).toEqual([false]);
+    expect(mayOvertake('shared')).toEqual([true, true]);
+  });
+
   test('have names that do not depend on the parallelism, and the subtasks that they connect', () => {
     const wiring = wire(
       plan((from) => {

@@ -101,8 +101,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'committed before _metadata',
     file: 'coordinator/completion',
-    find: 'await location.publish(metadata);',
-    replace: 'void attempt.gateway.completed(pending.id).catch(() => undefined); await location.publish(metadata);',
+    find: 'await location.publish(bytes);',
+    replace: 'void attempt.gateway.completed(pending.id).catch(() => undefined); await location.publish(bytes);',
   },
   {
     name: "an old attempt's report accepted",
@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the oldest checkpoint restored',
-    file: 'coordinator/checkpoint-coordinator',
+    file: 'coordinator/open-newest',
     find: 'const newest = stored.at(-1);',
     replace: 'const newest = stored[0];',
   },

@@ -108,7 +108,7 @@ export async function complete(
   pending.phase = 'completed';
   ledger.stamp(context.clock.monotonic());
   if (fallBack !== undefined) ledger.add(fallBack);
-  const superfluous = ledger.subsume();
+  const superfluous = fallBack === undefined ? [] : ledger.subsume();
   const stats = statsOf(pending, location, context.clock);
   const committables = committablesOf(pending);
   pending.release();

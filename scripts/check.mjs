@@ -4,6 +4,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { checkBoundaries } from './check-boundaries.mjs';
 import { checkChangesets } from './check-changesets.mjs';
+import { SCENARIOS } from './scenario-list.mjs';
+import { coverage, report, titlesIn } from './scenarios.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 let failed = false;
@@ -14,6 +16,7 @@ await step('types of tools', () => run('npx', 'tsc', '-p', 'tsconfig.tools.json'
 await step('imports', () => checkBoundaries(root));
 await step('workspaces in tsconfig.json', missingReferences);
 await step('changesets', () => checkChangesets(root));
+await step('scenarios with a test, or a reason for none', () => report(coverage(SCENARIOS, titlesIn(root))).problems);
 for (const name of readdirSync(path.join(root, 'packages'))) {
   const dir = `packages/${name}`;
   await step(`shape of ${dir}`, async () => [

@@ -72,7 +72,6 @@ export const SCENARIOS = [
     of: TRIGGERING,
     names: ['testTriggeringFullSnapshotAfterJobmasterFailover'],
     about: 'the first checkpoint after a no-claim restore is a full one',
-    without: WHOLE,
   },
   {
     of: DECIDER,
@@ -143,7 +142,7 @@ export const SCENARIOS = [
   { of: COORDINATOR, names: ['testExternalizedCheckpoints'], about: 'retention is that of the configured policy' },
   {
     of: 'StopWithSavepointTerminationHandlerImpl',
-    title: 'stop-with-savepoint',
+    title: 'that fails leaves the job running, and periodic checkpoints come again',
     about: 'a stop whose savepoint fails leaves the job running',
   },
 
@@ -263,7 +262,11 @@ export const SCENARIOS = [
   { of: RESTART, names: ['testFailuresExceedingRate'], about: 'the failure that is one too many within the interval' },
   { of: RESTART, names: ['testBackoffMultiplier'], about: 'delays that grow' },
   { of: RESTART, names: ['testJitter', 'testJitterNoHigherThanMax'], about: 'delays that vary, within their bounds' },
-  { of: RESTART, title: 'testJitter', about: 'a second failure before the restart' },
+  {
+    of: RESTART,
+    title: 'takes a failure before the planned restart as part of the one that planned it',
+    about: 'a second failure before the restart',
+  },
   {
     of: RESTART,
     names: [
@@ -321,5 +324,9 @@ export const SCENARIOS = [
   { of: TWO_PHASE, title: 'go on after one that failed', about: 'one commit of several fails' },
 
   // Loops
-  { of: PAPER, title: 'before anything', about: 'records of a loop are replayed before any other' },
+  {
+    of: PAPER,
+    title: 'is restored by taking the logged records before anything of the regular input',
+    about: 'records of a loop are replayed before any other',
+  },
 ];

@@ -19,7 +19,7 @@ const identity: fc.Arbitrary<CheckpointIdentity> = fc.record({
   checkpointId: fc.integer({ min: 1, max: 4 }),
 });
 
-describe('the note of where a savepoint is', () => {
+describe('the reference to a savepoint', () => {
   test('says what it was told, whatever the names', () => {
     fc.assert(
       fc.property(identity, fc.string(), fc.string(), (which, job, pointer) => {

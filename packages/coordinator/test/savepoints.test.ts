@@ -190,7 +190,7 @@ describe('with preferCheckpointForRecovery: false', () => {
     const next = new Process({ disk });
     expect(await next.start('auto')).toMatchObject({ kind: 'restore', checkpointId: 2, pointer });
     await next.checkpoint(await next.run());
-    // What goes is the note of where it is.
+    // What goes is the reference.
     expect(disk.complete).toEqual([3]);
     expect([...disk.savepoints.keys()]).toEqual([pointer]);
   });
@@ -218,7 +218,7 @@ describe('with preferCheckpointForRecovery: false', () => {
 });
 
 describe('stopping with a savepoint', () => {
-  test('stops periodic checkpoints, commits what it covers, and leaves nothing but itself and the note of where it is', async () => {
+  test('stops periodic checkpoints, commits what it covers, and leaves nothing but itself and the reference to it', async () => {
     const p = new Process({ settings: { intervalMs: 1000, numRetained: 3, retention: 'retain-on-cancellation' } });
     const gateway = await p.launch();
     await p.checkpoint(gateway);
@@ -258,7 +258,7 @@ describe('stopping with a savepoint', () => {
     expect(p.disk.savepoints.size).toBe(0);
   });
 
-  test('fails, and nothing was committed, if the job cannot note where the savepoint is; the savepoint stays', async () => {
+  test('fails, and nothing was committed, if the job cannot store the reference to the savepoint; the savepoint stays', async () => {
     const p = new Process();
     const gateway = await p.launch();
     await p.checkpoint(gateway);
@@ -341,7 +341,7 @@ describe('stopping with a savepoint', () => {
     const { lineage } = first.decision!;
     expect(await next.start({ path: 'elsewhere/s' })).toMatchObject({ checkpointId: 1, lineage });
     await next.checkpoint(await next.run());
-    // The note of where it was went with the first new checkpoint; the savepoint is the user's.
+    // The reference went with the first new checkpoint; the savepoint is the user's.
     expect([...disk.folders.keys()]).toEqual([2]);
     expect([...disk.savepoints.keys()]).toEqual(['elsewhere/s']);
   });

@@ -488,7 +488,9 @@ export class Subtask implements Runnable, LoopMember {
       moved = result !== 'waiting';
     }
     if (moved) this.#chunk.took(clock.monotonic() - before);
-    return moved;
+    // Without anything to move it is the turn of what fell due meanwhile: nobody wakes this subtask for it again.
+    else this.#wasDue = this.#due.run();
+    return moved || this.#wasDue;
   }
 
   #take(gate: InputGate, max: number): boolean {

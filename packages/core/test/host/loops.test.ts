@@ -10,6 +10,7 @@ import {
   iterate,
   keyBy,
   keyedProcess,
+  listState,
   map,
   perBatch,
   rebalance,
@@ -17,16 +18,23 @@ import {
   transform,
   union,
   valueState,
+  withTimestamps,
   type Emit,
   type Stream,
 } from '../../src/operators.js';
 import { AttemptBench, plan, type TakenCheckpoint } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
 import { runThrough, type Incident } from '../support/crashing-run.js';
+import { MemoryTemporaryFiles } from '../support/memory-temporary-files.js';
 import { splitSource, type Poll } from '../support/split-source.js';
 import { TickingClock } from '../support/ticking-clock.js';
 
 type Numbers = Stream<number>;
+/** `called`: by a timer. */
+interface Step {
+  readonly n: number;
+  readonly place: 'outside' | 'called' | 'leaving';
+}
 const numbers = (count: number, first = 0): number[] => Array.from({ length: count }, (_, i) => first + i);
 const few = (): Poll => ({ count: 1, isAsync: true });
 
@@ -165,6 +173,60 @@ describe('a loop of a finite job', () => {
     await bench.attempt.close('finished');
   });
 
+  test.each([1, 3])(
+    'has the last watermark wait until nothing goes round, and what timers then emit goes round as well (parallelism %i)',
+    async (parallelism) => {
+      const clock = new TickingClock();
+      const outside = new Outside<number>();
+      const late: Step[] = [];
+      const described = plan((from) => {
+        from(splitSource([[30, 31, 32, 33]], { polls: few }), { uid: 'in' })
+          .pipe(
+            withTimestamps({ timestampOf: (n) => n, maxOutOfOrderness: 0, watermarkInterval: 0 }),
+            map((n): Step => ({ n, place: 'outside' })),
+            iterate<Step, number>(
+              (input) => {
+                const round = input.pipe(
+                  keyBy(({ n }) => n % 10),
+                  keyedProcess({
+                    uid: 'body',
+                    state: { waiting: listState<Step>() },
+                    onRecord(step, { state, timers }, emit: Emit<Step>) {
+                      if (step.place === 'called') emit({ ...step, place: 'leaving' });
+                      else if (step.n >= 10) emit({ ...step, n: step.n - 10 });
+                      else {
+                        if (timers.currentWatermark() === Number.POSITIVE_INFINITY) late.push(step);
+                        state.waiting.add(step);
+                        timers.registerEventTime(1_000_000);
+                      }
+                    },
+                    onTimer(_time, { state }, emit: Emit<Step>) {
+                      for (const step of state.waiting.values()) emit({ ...step, place: 'called' });
+                    },
+                  }),
+                );
+                return {
+                  feedback: round.pipe(filter(({ place }) => place !== 'leaving')),
+                  output: round.pipe(
+                    filter(({ place }) => place === 'leaving'),
+                    map(({ n }) => n),
+                  ),
+                };
+              },
+              { uid: 'loop' },
+            ),
+          )
+          .to(committingSink(outside), { uid: 'out' });
+      }, parallelism);
+      const bench = new AttemptBench(described, { clock });
+      await bench.run();
+      await finish(bench, clock);
+      expect(late).toEqual([]);
+      expect(outside.visible.toSorted()).toEqual([0, 1, 2, 3]);
+      await bench.attempt.close('finished');
+    },
+  );
+
   test('fails if its body emits into the feedback when it finishes', async () => {
     const clock = new TickingClock();
     const described = plan((from) => {
@@ -231,6 +293,78 @@ describe('a loop of a finite job', () => {
       await bench.attempt.close('finished');
     },
   );
+});
+
+interface Large {
+  readonly round: number;
+  readonly text: string;
+}
+/** Each round makes three of each record, 7 rounds long. */
+function multiplied(
+  outside: Outside<number>,
+  bounds: { maxBufferedRecords: number; maxFeedbackBytes?: number },
+): ReturnType<typeof plan> {
+  return plan((from) => {
+    from(splitSource([numbers(12)]), { uid: 'in' })
+      .pipe(
+        map((): Large => ({ round: 0, text: 'x'.repeat(2000) })),
+        iterate<Large, number>(
+          (input) => {
+            const rounds = input.pipe(
+              rebalance(),
+              flatMap(({ round, text }) => Array.from({ length: 3 }, (): Large => ({ round: round + 1, text }))),
+            );
+            return {
+              feedback: rounds.pipe(filter(({ round }) => round < 7)),
+              output: rounds.pipe(
+                filter(({ round }) => round >= 7),
+                map(({ round }) => round),
+              ),
+            };
+          },
+          { uid: 'loop', ...bounds },
+        ),
+      )
+      .to(committingSink(outside), { uid: 'out' });
+  }, 2);
+}
+
+describe('a loop that does not fit into memory', () => {
+  test('goes on from disk, is in checkpoints, and leaves no file behind, also where an attempt has died', async () => {
+    const outside = new Outside<number>();
+    const described = multiplied(outside, { maxBufferedRecords: 100 });
+    const files = new MemoryTemporaryFiles();
+    const clock = new TickingClock(0.3);
+    const bench = new AttemptBench(described, { clock, temporaryFiles: files });
+    await bench.run();
+    await clock.until(() => files.open > 0);
+    const checkpoint = await bench.trigger(1);
+    await clock.until(() => checkpoint.isComplete);
+    bench.attempt.fail(new Error('crash'));
+    await bench.attempt.close('failed');
+    expect(files.open).toBe(0);
+
+    const next = new AttemptBench(described, { clock, temporaryFiles: files, attempt: 2, restore: checkpoint });
+    await next.run();
+    await finish(next, clock);
+    await next.attempt.close('finished');
+    expect(outside.visible.length).toBe(12 * 3 ** 7);
+    expect(files.open).toBe(0);
+  });
+
+  test('fails by name when there is more than may be on disk', async () => {
+    const files = new MemoryTemporaryFiles();
+    const clock = new TickingClock(0.3);
+    const described = multiplied(new Outside<number>(), { maxBufferedRecords: 100, maxFeedbackBytes: 100_000 });
+    const bench = new AttemptBench(described, { clock, temporaryFiles: files });
+    await bench.run();
+    let failure: unknown;
+    bench.attempt.failed.catch((error: unknown) => (failure = error));
+    await clock.until(() => failure !== undefined);
+    expect(failure).toMatchObject({ code: 'FEEDBACK_OVERFLOW', recoverable: false });
+    await bench.attempt.close('failed');
+    expect(files.open).toBe(0);
+  });
 });
 
 /** How often each number passed, by number; the same whatever the order. */
@@ -425,5 +559,98 @@ describe('a checkpoint of a loop', () => {
     await clock.until(() => checkpoint.isComplete);
     bench.attempt.fail(new Error('enough'));
     await bench.attempt.close('failed');
+  });
+});
+
+describe('a savepoint to stop with', () => {
+  /** A job with a loop, a few steps on its way. */
+  async function running(
+    outside: Outside<string>,
+    parallelism: number,
+    restore?: TakenCheckpoint,
+  ): Promise<{ bench: AttemptBench; clock: TickingClock }> {
+    const clock = new TickingClock(0.3);
+    const bench = new AttemptBench(rounds(outside, parallelism), {
+      clock,
+      restore,
+      attempt: restore === undefined ? 1 : 2,
+    });
+    await bench.run();
+    return { bench, clock };
+  }
+  async function completed(bench: AttemptBench, clock: TickingClock, checkpoint: TakenCheckpoint): Promise<void> {
+    let isDone = false;
+    void bench.complete(checkpoint).then(() => (isDone = true));
+    await clock.until(() => isDone);
+  }
+
+  test.each([1, 3])(
+    'holds what goes round, and whoever starts from it goes on with that (parallelism %i)',
+    async (parallelism) => {
+      const expected = await told(parallelism, []);
+      let logged = 0;
+      for (let steps = 5; steps < 80; steps += 5) {
+        const outside = new Outside<string>();
+        const { bench, clock } = await running(outside, parallelism);
+        await clock.run(steps);
+        const savepoint = await bench.trigger(1, undefined, 'suspend');
+        await clock.until(() => savepoint.isComplete);
+        for (const { snapshot } of savepoint.acks.values())
+          for (const { channels = [] } of snapshot.operators) logged += channels.length;
+        await completed(bench, clock, savepoint);
+        await bench.attempt.close('cancelled');
+
+        const next = await running(outside, parallelism, savepoint);
+        await finish(next.bench, next.clock);
+        await next.bench.attempt.close('finished');
+        expect(outside.visible.toSorted()).toEqual(expected);
+      }
+      expect(logged).toBeGreaterThan(0);
+    },
+  );
+
+  test.each([1, 3])(
+    'that is given up lets the loop go on with what it had held back (parallelism %i)',
+    async (parallelism) => {
+      const expected = await told(parallelism, []);
+      for (let steps = 0; steps < 24; steps += 2) {
+        const outside = new Outside<string>();
+        const { bench, clock } = await running(outside, parallelism);
+        await clock.run(25);
+        const savepoint = await bench.trigger(1, undefined, 'suspend');
+        await clock.run(steps);
+        bench.abort(savepoint);
+        await clock.run(4);
+        const checkpoint = await bench.trigger(2);
+        await clock.until(() => checkpoint.isComplete);
+        bench.attempt.fail(new Error('crash'));
+        await bench.attempt.close('failed');
+
+        const next = await running(outside, parallelism, checkpoint);
+        await finish(next.bench, next.clock);
+        await next.bench.attempt.close('finished');
+        expect(outside.visible.toSorted()).toEqual(expected);
+      }
+    },
+  );
+
+  test.each([1, 3])('and to drain waits until nothing goes round any more (parallelism %i)', async (parallelism) => {
+    const outside = new Outside<string>();
+    const { bench, clock } = await running(outside, parallelism);
+    await clock.run(25);
+    const savepoint = await bench.trigger(1, undefined, 'drain');
+    await clock.until(() => savepoint.isComplete);
+    for (const { snapshot } of savepoint.acks.values())
+      for (const { channels = [] } of snapshot.operators) expect(channels).toEqual([]);
+    await completed(bench, clock, savepoint);
+    await bench.attempt.close('finished');
+    // Whatever had come in has gone round to its end: the counts of each key have no gap.
+    for (const key of new Set(outside.visible.map((text) => text.split(' ')[0])))
+      expect(outside.visible.filter((text) => text.startsWith(`${String(key)} `)).toSorted()).toEqual(
+        numbers(outside.visible.filter((text) => text.startsWith(`${String(key)} `)).length, 1)
+          .map((count) => `${String(key)} #${String(count)}`)
+          .toSorted(),
+      );
+    expect(outside.visible.length).toBeGreaterThan(5);
   });
 });

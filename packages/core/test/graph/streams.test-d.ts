@@ -6,6 +6,7 @@ import {
   coProcess,
   filter,
   flatMap,
+  iterate,
   keyBy,
   keyedProcess,
   listState,
@@ -406,4 +407,20 @@ test('an environment and its jobs', () => {
   env.enableCheckpointing('1 parsec');
   // @ts-expect-error no such option
   env.enableCheckpointing('1s', { patience: 5 });
+});
+
+describe('a loop', () => {
+  const numbers = createEnvironment().from(collection([1, 2, 3]));
+
+  test('gives what leaves it, and has its input as the type of what goes round', () => {
+    const inferred = numbers.pipe(
+      iterate((input) => ({
+        feedback: input.pipe(filter((n) => n > 0)),
+        output: input.pipe(map((n) => String(n))),
+      })),
+    );
+    expectTypeOf(inferred).toEqualTypeOf<Stream<string, 'replayable'>>();
+    // @ts-expect-error -- what goes round must be of the type that comes in
+    numbers.pipe(iterate<number, number>((input) => ({ feedback: input.pipe(map(String)), output: input })));
+  });
 });

@@ -91,7 +91,7 @@ describe('the head of a loop', () => {
     expect(bench.closed[0]?.captured).toBe('copy of the state');
   });
 
-  test('ABS paper, scenario 135: takes what the restored log holds before anything that comes', () => {
+  test('ABS paper, cyclic graph: takes what the restored log holds before anything that comes', () => {
     const bench = new HeadBench();
     bench.send(0, 'new');
     bench.head.restore([batch(['Db1']), batch(['Db2'])]);

@@ -522,7 +522,7 @@ async function takenMidway(options: { readonly logLoops?: boolean } = {}) {
 }
 
 describe('a checkpoint of a loop', () => {
-  test('ABS paper, scenario 135: is restored by taking the logged records before anything of the regular input', async () => {
+  test('ABS paper, cyclic graph: is restored by taking the logged records before anything of the regular input', async () => {
     const { logs, logged, passed, outside } = await takenMidway();
     expect(logged.length).toBeGreaterThan(0);
     expect(passed.slice(0, logged.length)).toEqual(logged);

@@ -92,8 +92,8 @@ async function mutants(seeds: number, only: string | undefined): Promise<void> {
   const results = await killMutants(seeds, only, ({ mutant, seed, problem }) => {
     console.log(
       seed === undefined
-        ? `${mutant.name.padEnd(36)} SURVIVED ${String(seeds)} seeds`
-        : `${mutant.name.padEnd(36)} killed by seed ${String(seed).padStart(3)}: ${problem.split('\n')[0]?.slice(0, 100) ?? ''}`,
+        ? `${mutant.name.padEnd(52)} SURVIVED ${String(seeds)} seeds`
+        : `${mutant.name.padEnd(52)} killed by seed ${String(seed).padStart(3)}: ${problem.split('\n')[0]?.slice(0, 100) ?? ''}`,
     );
   });
   const survivors = results.filter(({ seed }) => seed === undefined).length;

@@ -51,6 +51,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '{ channel.channel.send(mine); channel.channel.send(mine); }',
   },
   {
+    name: 'what goes round a loop left out',
+    file: 'core/host/loop-logs',
+    find: 'if (missing.has(channel)) logs[channel]?.add(batch);',
+    replace: 'if (!missing.has(channel)) logs[channel]?.add(batch);',
+  },
+  {
+    name: 'list state dealt to two',
+    file: 'coordinator/reassign/list-state',
+    find: 'to: Math.min(to - start, handle.count)',
+    replace: 'to: Math.min(to - start + 1, handle.count)',
+  },
+  {
+    name: 'committables of a subtask that is no more forgotten',
+    file: 'coordinator/reassign/deal-whole',
+    find: 'dealt[index % parallelism]?.push(...things);',
+    replace: 'dealt[index]?.push(...things);',
+  },
+  {
     name: 'source position one too far',
     file: 'core/operator/source-operator',
     find: '{ split: open.split, position: open.position }',

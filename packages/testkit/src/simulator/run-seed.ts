@@ -43,6 +43,8 @@ const START = 1_700_000_000_000;
 
 /** Errors that slowness alone brings about. */
 const OF_SLOWNESS = ['CHECKPOINT_TOLERANCE_EXCEEDED', 'CANCELLATION_TIMEOUT', 'STORAGE_FENCED'] as const;
+/** Errors that only say what an error has led to. */
+const WRAPPERS = ['RESTART_SUPPRESSED', 'STOP_FAILED'] as const;
 
 /**
  * One job through everything that `seed` has in store for it: first without faults, for the output that is right, then with them, process after
@@ -173,7 +175,8 @@ function isFinished(end: ProcessEnd): boolean {
 }
 
 function isCausedBy(error: unknown, code: (typeof OF_SLOWNESS)[number]): boolean {
-  return isWeirError(error, code) || (isWeirError(error, 'RESTART_SUPPRESSED') && isCausedBy(error.cause, code));
+  if (isWeirError(error, code)) return true;
+  return WRAPPERS.some((wrapper) => isWeirError(error, wrapper) && isCausedBy(error.cause, code));
 }
 
 function drawParallelism({ parallelism = 1 }: SimulatedJob, random: Random): number {

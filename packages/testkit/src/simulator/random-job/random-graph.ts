@@ -29,9 +29,19 @@ function below(random: Random, n: number): number {
 /** The sinks of a job by their number, made when first asked for. */
 export type Sinks = (index: number) => TransactionalMemorySink<Item>;
 
+export interface RandomGraphOptions {
+  readonly env: Environment;
+  readonly simulation: Simulation;
+  readonly random: Random;
+  /** Some operators have a parallelism of their own. */
+  readonly mayDiffer: boolean;
+  readonly sinks: Sinks;
+}
+
 /** Describes a graph of one to three sources, up to nine steps that branch, meet and keep state, and a sink at each end. */
-export function describeRandomGraph(env: Environment, simulation: Simulation, random: Random, sinks: Sinks): void {
-  const ends: Open[] = Array.from({ length: 1 + below(random, 3) }, (_, i) => source(env, random, `s${String(i)}-`));
+export function describeRandomGraph(options: RandomGraphOptions): void {
+  const { random, simulation, sinks } = options;
+  const ends: Open[] = Array.from({ length: 1 + below(random, 3) }, (_, i) => source(options, `s${String(i)}-`));
   const steps = 2 + below(random, 8);
   for (let step = 0; step < steps; step++) {
     const chosen = below(random, ends.length);
@@ -39,7 +49,7 @@ export function describeRandomGraph(env: Environment, simulation: Simulation, ra
     // Fan-out: what was there stays an end beside what comes of it.
     if (random() < 0.2 && ends.length < MOST_SINKS - 1) ends.push(open);
     const other = ends.length > 0 && random() < 0.35 ? ends.splice(below(random, ends.length), 1)[0] : undefined;
-    ends.push(other === undefined ? one(open, step, random, simulation) : two(open, other, step, random));
+    ends.push(other === undefined ? one(open, step, options) : two(open, other, step, options));
   }
   // Where too many ends are left, some flow together.
   while (ends.length > MOST_SINKS) ends.push(united(ends.shift() as Open, ends.shift() as Open));
@@ -48,7 +58,7 @@ export function describeRandomGraph(env: Environment, simulation: Simulation, ra
   });
 }
 
-function source(env: Environment, random: Random, name: string): Open {
+function source({ env, random, mayDiffer }: RandomGraphOptions, name: string): Open {
   const splits = Array.from({ length: 1 + below(random, 4) }, () => below(random, 30));
   const options = {
     name,
@@ -57,7 +67,7 @@ function source(env: Environment, random: Random, name: string): Open {
     perPoll: 1 + below(random, 4),
     pauseMs: random() < 0.2 ? 0 : 1 + below(random, 15),
   };
-  const parallelism = random() < 0.3 ? 1 : undefined;
+  const parallelism = random() < 0.3 && mayDiffer ? 1 : undefined;
   return {
     items: env.from(pacedSource(options), { uid: name, parallelism }),
     records: splits.reduce((sum, n) => sum + n, 0),
@@ -65,8 +75,9 @@ function source(env: Environment, random: Random, name: string): Open {
   };
 }
 
-function one({ items, records, isLate }: Open, step: number, random: Random, simulation: Simulation): Open {
-  const keyed = keyedOptions(step, random);
+function one({ items, records, isLate }: Open, step: number, options: RandomGraphOptions): Open {
+  const { random, simulation } = options;
+  const keyed = keyedOptions(step, options);
   switch (below(random, 16)) {
     case 0:
       return { items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))), records, isLate };
@@ -115,8 +126,9 @@ function one({ items, records, isLate }: Open, step: number, random: Random, sim
   }
 }
 
-function two(left: Open, right: Open, step: number, random: Random): Open {
-  const keyed = keyedOptions(step, random);
+function two(left: Open, right: Open, step: number, options: RandomGraphOptions): Open {
+  const { random } = options;
+  const keyed = keyedOptions(step, options);
   const pairs = (left.records * right.records) / keyed.keys;
   if (random() < 0.5 || pairs > MOST_RECORDS) return united(left, right);
   return { items: join(left.items, right.items, keyed), records: pairs, isLate: left.isLate || right.isLate };
@@ -130,10 +142,10 @@ function united(left: Open, right: Open): Open {
   };
 }
 
-function keyedOptions(step: number, random: Random): KeyedOptions {
+function keyedOptions(step: number, { random, mayDiffer }: RandomGraphOptions): KeyedOptions {
   return {
     uid: `keyed-${String(step)}`,
     keys: 1 + below(random, 40),
-    parallelism: random() < 0.3 ? 1 + below(random, 3) : undefined,
+    parallelism: random() < 0.3 && mayDiffer ? 1 + below(random, 3) : undefined,
   };
 }

@@ -19,21 +19,25 @@ export function randomJobs(
     const mode = random() < 0.3 ? 'at-least-once' : 'exactly-once';
     const checkpoints = drawCheckpoints(random, mode);
     const interval = 10 + Math.floor(random() * 40);
+    // Half of them are rescaled from process to process.
+    const parallelism = random() < 0.5 ? [1, 2, 3] : 1 + Math.floor(random() * 3);
+    // Where operators differ in parallelism, another one of the job may join them into one stage, which has no place for what was in flight between.
+    const mayDiffer = typeof parallelism === 'number' || checkpoints.unaligned !== true;
     const sinks: TransactionalMemorySink<Item>[] = [];
     return {
       ...around,
-      // Half of them are rescaled from process to process.
-      parallelism: random() < 0.5 ? [1, 2, 3] : 1 + Math.floor(random() * 3),
+      parallelism,
       maxParallelism: [4, 16, 128][Math.floor(random() * 3)],
       guarantee: mode,
       describe(env, simulation) {
         env.enableCheckpointing(interval, checkpoints);
-        describeRandomGraph(
+        describeRandomGraph({
           env,
           simulation,
-          seededRandom(graph),
-          (i) => (sinks[i] ??= transactionalMemorySink<Item>()),
-        );
+          random: seededRandom(graph),
+          mayDiffer,
+          sinks: (i) => (sinks[i] ??= transactionalMemorySink<Item>()),
+        });
       },
       output: () =>
         sinks.flatMap(({ visible }, i) => visible.map(({ id, key }) => `${String(i)} ${id} ${String(key)}`)),

@@ -35,8 +35,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the barrier overtakes a batch',
     file: 'core/host/router',
-    find: 'this.flush(); for (const { channels, mayOvertake } of this.#edges) {',
-    replace: 'for (const { channels, mayOvertake } of this.#edges) {',
+    find: 'this.flush(); this.#forward(barrier, (_channel, pass) => {',
+    replace: 'this.#forward(barrier, (_channel, pass) => {',
   },
   {
     name: 'what a barrier has overtaken left out',

@@ -286,6 +286,8 @@ export class Subtask implements Runnable, LoopMember {
   /** Instead of `start`: the checkpoint that is restored says that it has finished. */
   skip(): void {
     this.#gate?.abandon();
+    // Event time was over too: who waits for it has it from nobody else (Flink: FinishedOnRestoreSourceOperator).
+    this.#router.broadcast(FINAL_WATERMARK);
     this.#router.broadcast(END_OF_DATA);
     this.#leave();
   }

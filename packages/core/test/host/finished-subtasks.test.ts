@@ -318,6 +318,52 @@ describe('a job that is restored from behind the end of some of its subtasks', (
     await world.crash(second);
   });
 
+  test('has the end of event time from them all the same, for timers that were still to be called', async () => {
+    const clock = new TickingClock();
+    const finite = tapSource<string>('finite');
+    const outside = new Outside<string>();
+    const waiting = plan((from) => {
+      from(finite, { uid: 'finite' })
+        .pipe(
+          keyBy((text) => text),
+          keyedProcess({
+            uid: 'wait',
+            onRecord(_text, { timers }, _emit: Emit<string>) {
+              timers.registerEventTime(1000);
+            },
+            onTimer(time, { key }, emit) {
+              emit(`${key} at ${String(time)}`);
+            },
+          }),
+        )
+        .to(committingSink(outside), { uid: 'out' });
+    });
+    const run = async (options: Partial<AttemptBenchOptions>): Promise<AttemptBench> => {
+      const bench = new AttemptBench(waiting, { clock, ...options });
+      const running = bench.run();
+      await clock.settle();
+      await running;
+      return bench;
+    };
+    const first = await run({});
+    finite.push('a');
+    await clock.settle();
+    const before = await first.trigger(1);
+    await clock.settle();
+    await first.attempt.close('failed');
+
+    // As if the source had finished before the barrier, and the end of event time were still on the way to the timer.
+    const ack = before.acks.get('finite#0')!;
+    before.acks.set('finite#0', { ...ack, snapshot: { ...ack.snapshot, finished: true } });
+    const second = await run({ attempt: 2, restore: before });
+    await second.attempt.allEnded;
+    const last = await second.trigger(2);
+    await clock.settle();
+    await Promise.all([second.complete(last), clock.settle()]);
+    expect(outside.visible).toEqual(['a at 1000']);
+    await second.attempt.close('finished');
+  });
+
   test('ends at once if all of them were', async () => {
     const world = new World();
     const bench = await world.run();

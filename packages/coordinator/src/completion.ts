@@ -217,8 +217,16 @@ function statsOf(pending: PendingCheckpoint, location: CheckpointLocation, clock
     durationMs: clock.monotonic() - pending.startedAt,
     stateBytes: pending.acks.reduce((sum, ack) => sum + ack.stateBytes, 0),
     alignmentMs: pending.acks.reduce((longest, ack) => Math.max(longest, ack.alignmentMs), 0),
+    inFlightRecords: inFlightOf(pending),
     pointer: location.pointer,
   };
+}
+
+function inFlightOf(pending: PendingCheckpoint): number {
+  return pending.acks
+    .flatMap((ack) => ack.snapshot.operators)
+    .flatMap(({ channels = [] }) => channels)
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 function committablesOf(pending: PendingCheckpoint): number {

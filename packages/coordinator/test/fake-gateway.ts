@@ -75,14 +75,14 @@ export class FakeGateway implements AttemptGateway {
       ...parts,
     };
   }
-  ack(id: CheckpointId, subtask: SubtaskId): void {
+  ack(id: CheckpointId, subtask: SubtaskId, parts: Partial<Acknowledgement> = {}): void {
     // A location that is discarded already refuses the part, as a real one does; the subtask may report all the same.
     try {
       (this.locations.get(id) as DiskLocation | undefined)?.writePart(subtask.stage);
     } catch {
       // late
     }
-    this.#coordinator.receive(this.ackOf(id, subtask));
+    this.#coordinator.receive(this.ackOf(id, subtask, parts));
   }
   ackAll(id: CheckpointId): void {
     for (const subtask of this.subtasks) this.ack(id, subtask);

@@ -12,6 +12,7 @@ function statsOf(checkpointId: number, completedAt = 0): CheckpointStats {
     durationMs: 5,
     stateBytes: 100,
     alignmentMs: 2,
+    inFlightRecords: 0,
     pointer: 'p',
   };
 }

@@ -1,3 +1,4 @@
+import type { ChannelStateHandle } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
 import { Process } from '../harness.js';
 import { OUT, SOURCE } from '../plan.js';
@@ -86,6 +87,28 @@ describe('acknowledgements', () => {
     const { history, latestCompleted } = p.coordinator.statistics();
     expect(history).toEqual([{ outcome: 'completed', ...latestCompleted }]);
     expect(latestCompleted).toMatchObject({ stateBytes: 20, alignmentMs: 1, pointer: 'disk/chk-1' });
+  });
+
+  test('statistics count the records that barriers have overtaken', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    void p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    const channel = (count: number): ChannelStateHandle => ({
+      kind: 'input',
+      edge: { producer: 'numbers', output: 0, consumer: 'out', input: 0 },
+      fromSubtask: 0,
+      toSubtask: 0,
+      serializer: { id: 'test', version: 1 },
+      timed: false,
+      count,
+      blob: { kind: 'inline', bytes: new Uint8Array() },
+    });
+    const operators = [{ uid: 'out', keyed: [], operator: [], channels: [channel(3), channel(4)] }];
+    gateway.ack(1, SOURCE);
+    gateway.ack(1, OUT, { snapshot: { subtask: OUT, operators } });
+    await p.clock.settle();
+    expect(p.coordinator.statistics().latestCompleted).toMatchObject({ inFlightRecords: 7 });
   });
 });
 

@@ -52,6 +52,8 @@ export interface CheckpointStats {
   readonly stateBytes: number;
   /** Longest alignment of a subtask. */
   readonly alignmentMs: number;
+  /** Records that are part of it because barriers have overtaken them, or because they went round a loop. */
+  readonly inFlightRecords: number;
   readonly pointer: string;
 }
 

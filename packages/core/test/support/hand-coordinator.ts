@@ -76,7 +76,7 @@ export class HandCoordinator implements CheckpointCoordinator {
     await this.#call('stopWithSavepoint', directory);
     const gateway = this.gateway as AttemptGateway;
     const { id: checkpointId } = await this.#collect(drain ? 'drain' : 'suspend');
-    const times = { triggeredAt: 0, completedAt: 0, durationMs: 0, alignmentMs: 0 };
+    const times = { triggeredAt: 0, completedAt: 0, durationMs: 0, alignmentMs: 0, inFlightRecords: 0 };
     return {
       stats: { checkpointId, trigger: 'stop', pointer: `${directory ?? 'default'}/sp`, stateBytes: 0, ...times },
       committed: gateway.completed(checkpointId),

@@ -41,7 +41,16 @@ describe('what is watched in a simulation', () => {
 
   test('finds ids that do not grow', () => {
     const watch = new Watch();
-    const times = { triggeredAt: 0, completedAt: 0, durationMs: 0, stateBytes: 0, alignmentMs: 0, pointer: '', at: 0 };
+    const times = {
+      triggeredAt: 0,
+      completedAt: 0,
+      durationMs: 0,
+      stateBytes: 0,
+      alignmentMs: 0,
+      pointer: '',
+      at: 0,
+      inFlightRecords: 0,
+    };
     watch.sees({ kind: 'checkpoint-completed', checkpointId: 2, trigger: 'periodic', ...times });
     watch.sees({ kind: 'checkpoint-completed', checkpointId: 1, trigger: 'periodic', ...times });
     watch.publishes(2);

@@ -12,28 +12,33 @@ type Status = OperatorMetadata['status'];
 
 /**
  * Names of the subtasks of the present plan that the checkpoint says were past their end. Where some subtasks of an operator were and its
- * parallelism has changed, all run: the state of those that were not is dealt out to them (Flink: StateAssignmentOperation).
+ * parallelism has changed, or it shares a stage with others that were not, all run, and all behind it: the state of those that were not is
+ * dealt out to them (Flink: StateAssignmentOperation).
  */
 export function finishedSubtasks(plan: PlanDescription, metadata: CheckpointMetadata): ReadonlySet<string> {
   const stored = byUid(metadata);
-  const names = plan.stages.flatMap(({ id, parallelism, operators }) => {
-    const [head] = operators;
-    const found = head === undefined ? undefined : stored.get(head.uid);
-    const indexes = Array.from({ length: parallelism }, (_, index) => index);
-    return indexes
-      .filter((index) => found !== undefined && hasFinished(found, index, parallelism))
-      .map((index) => subtaskName({ stage: id, index }));
-  });
-  return new Set(names);
+  const statuses = statusesIn(plan, stored);
+  return new Set(
+    plan.stages.flatMap((stage) =>
+      finishedIndexes(stage, statuses.get(stage.id), stored).map((index) => subtaskName({ stage: stage.id, index })),
+    ),
+  );
 }
 
-function hasFinished(
-  { status, finishedSubtasks = [], parallelism }: OperatorMetadata,
-  index: number,
-  now: number,
-): boolean {
-  if (status === 'finished') return true;
-  return status === 'partly-finished' && parallelism === now && finishedSubtasks.includes(index);
+function finishedIndexes(
+  stage: StageDescription,
+  status: Status | undefined,
+  stored: ReadonlyMap<string, OperatorMetadata>,
+): readonly number[] {
+  switch (status) {
+    case 'finished':
+      return Array.from({ length: stage.parallelism }, (_, index) => index);
+    case 'partly-finished':
+      return stored.get(stage.operators[0]?.uid ?? '')?.finishedSubtasks ?? [];
+    case 'running':
+    case undefined:
+      return [];
+  }
 }
 
 /**
@@ -44,12 +49,10 @@ export function checkFinished(plan: PlanDescription, metadata: CheckpointMetadat
   if (metadata.operators.every(({ status }) => status === 'running')) return;
   const stored = byUid(metadata);
   const problems: string[] = [];
-  const statuses = new Map<StageId, Status>();
+  const statuses = statusesIn(plan, stored);
   for (const stage of plan.stages) {
-    const status = statusOf(stage, stored);
-    if (status === undefined)
+    if (statuses.get(stage.id) === undefined)
       problems.push(`operators ${uidsOf(stage)} share a stage, and only some of them had finished`);
-    statuses.set(stage.id, status ?? 'running');
   }
   for (const { from, to, isPointwise } of plan.edges) {
     const [before, after] = [statuses.get(from) ?? 'running', statuses.get(to) ?? 'running'];
@@ -68,11 +71,41 @@ export function checkFinished(plan: PlanDescription, metadata: CheckpointMetadat
   );
 }
 
-/** Undefined if the operators differ. One that is new in the job is to run. */
-function statusOf({ operators }: StageDescription, stored: ReadonlyMap<string, OperatorMetadata>): Status | undefined {
-  const statuses = new Set(operators.map(({ uid }) => stored.get(uid)?.status ?? 'running'));
-  const [status] = statuses;
-  return statuses.size === 1 ? status : undefined;
+/** How each stage goes on. What had finished in part runs again where it gets records from something that, by another parallelism, does. */
+function statusesIn(
+  { stages, edges }: PlanDescription,
+  stored: ReadonlyMap<string, OperatorMetadata>,
+): ReadonlyMap<StageId, Status | undefined> {
+  const statuses = new Map<StageId, Status | undefined>();
+  const reopened = new Set<StageId>();
+  for (const stage of stages) {
+    const status = statusOf(stage, stored);
+    const isFed = edges.some(({ from, to }) => to === stage.id && reopened.has(from));
+    const now = status === 'partly-finished' && isFed ? 'running' : status;
+    statuses.set(stage.id, now);
+    const hadFinished = stage.operators.some(({ uid }) => stored.get(uid)?.status === 'partly-finished');
+    if (now === 'running' && hadFinished) reopened.add(stage.id);
+  }
+  return statuses;
+}
+
+/** Undefined if the operators cannot share a stage. One that is new in the job is to run. */
+function statusOf(
+  { operators, parallelism }: StageDescription,
+  stored: ReadonlyMap<string, OperatorMetadata>,
+): Status | undefined {
+  const found = operators.map(({ uid }) => stored.get(uid));
+  const hasFinished = found.map((operator) => operator?.status === 'finished');
+  if (hasFinished.some(Boolean)) return hasFinished.every(Boolean) ? 'finished' : undefined;
+  const parts = new Set(found.map((operator) => finishedPart(operator, parallelism)));
+  return parts.size === 1 && !parts.has('') ? 'partly-finished' : 'running';
+}
+
+/** The same for operators of which the same subtasks had finished; empty where all are to run. */
+function finishedPart(found: OperatorMetadata | undefined, parallelism: number): string {
+  return found?.status === 'partly-finished' && found.parallelism === parallelism
+    ? (found.finishedSubtasks ?? []).join()
+    : '';
 }
 
 function byUid({ operators }: CheckpointMetadata): ReadonlyMap<string, OperatorMetadata> {

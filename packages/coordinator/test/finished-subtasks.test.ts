@@ -245,6 +245,29 @@ describe('a plan that is to go on from subtasks that had finished', () => {
     checkFinished(alike.plan, alike.metadata);
   });
 
+  test('lets everything run in a stage of which one operator had finished in part, and another had not', () => {
+    const { plan, metadata } = restoring('partly', 'running', chained);
+    checkFinished(plan, metadata);
+    expect([...finishedSubtasks(plan, metadata)]).toEqual([]);
+    const alike = restoring('partly', 'partly', chained);
+    expect([...finishedSubtasks(alike.plan, alike.metadata)]).toEqual(['numbers#1']);
+  });
+
+  test('lets run again what had finished in part behind what runs again by another parallelism', () => {
+    const { plan, metadata } = restoring('partly', 'partly', allToAll);
+    const [numbers, ...rest] = plan.stages;
+    const wider = { ...plan, stages: [{ ...numbers!, parallelism: 3 }, ...rest] };
+    checkFinished(wider, metadata);
+    expect([...finishedSubtasks(wider, metadata)]).toEqual([]);
+  });
+
+  test('lets everything run in a stage of which an operator had finished in part and has another parallelism now', () => {
+    const { plan, metadata } = restoring('partly', 'running', chained);
+    const wider = { ...plan, stages: plan.stages.map((stage) => ({ ...stage, parallelism: 3 })) };
+    checkFinished(wider, metadata);
+    expect([...finishedSubtasks(wider, metadata)]).toEqual([]);
+  });
+
   test('is refused at the start, before anything runs', async () => {
     const { metadata } = restoring('running', 'finished');
     const p = new Process();

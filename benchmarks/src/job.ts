@@ -22,6 +22,7 @@ export interface BenchmarkJobOptions {
   /** Records in all; undefined: until it is cancelled. */
   readonly count?: number | undefined;
   readonly checkpointsDir?: string | undefined;
+  readonly restoreFrom?: string | undefined;
   readonly onWrite?: ((batch: readonly Total[]) => void | Promise<void>) | undefined;
 }
 
@@ -61,7 +62,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
       }),
     )
     .to(counting(counts, options.onWrite), { uid: 'out' });
-  const handle = await env.start('benchmark');
+  const handle = await env.start('benchmark', { restoreFrom: options.restoreFrom });
   const checkpoints: CheckpointStats[] = [];
   handle.events$.subscribe((event) => {
     if (event.kind === 'checkpoint-completed') checkpoints.push(event);

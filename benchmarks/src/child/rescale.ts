@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { answer, argument } from '../child.js';
 import { startJob, type BenchmarkJobOptions } from '../job.js';
 import { distinct } from '../workload.js';
 
-/** Fills a job of `from` subtasks with `keys` keys; then how long it takes to stop it with a checkpoint and have it run again with `to`. */
+/** Fills a job of `from` subtasks with `keys` keys; then how long it takes to stop it with a savepoint and have it run again with `to`. */
 export interface RescaleArgument {
   readonly dir: string;
   readonly keys: number;
@@ -11,7 +12,7 @@ export interface RescaleArgument {
 }
 export interface RescaleResult {
   readonly rescaleMs: number;
-  readonly checkpointMs: number;
+  readonly stopMs: number;
   readonly restoredCheckpoint: number | undefined;
   readonly stateBytes: number;
 }
@@ -22,10 +23,10 @@ const before = await startJob({ ...options, parallelism: from });
 while (before.counts.read < keys) await new Promise((resolve) => setTimeout(resolve, 1));
 
 const start = performance.now();
-const { stateBytes, durationMs } = await before.handle.triggerCheckpoint();
-// Ends as a crash would: the checkpoint stays.
-await before.handle[Symbol.asyncDispose]();
-const after = await startJob({ ...options, parallelism: to });
+const { stateBytes, pointer } = await before.handle.stopWithSavepoint({ dir: join(dir, 'savepoints') });
+await before.handle.done;
+const stopMs = performance.now() - start;
+const after = await startJob({ ...options, parallelism: to, restoreFrom: pointer });
 const restoredCheckpoint = await new Promise<number | undefined>((resolve) => {
   after.handle.events$.subscribe((event) => {
     if (event.kind === 'attempt-started') resolve(event.restoredCheckpoint);
@@ -33,4 +34,4 @@ const restoredCheckpoint = await new Promise<number | undefined>((resolve) => {
 });
 const rescaleMs = performance.now() - start;
 await after.handle[Symbol.asyncDispose]();
-answer({ rescaleMs, checkpointMs: durationMs, restoredCheckpoint, stateBytes } satisfies RescaleResult);
+answer({ rescaleMs, stopMs, restoredCheckpoint, stateBytes } satisfies RescaleResult);

@@ -10,7 +10,7 @@ import { median, round } from '../statistics.js';
 const RUNS = 5;
 const KEYS = 1_000_000;
 
-/** From the wish to stop a job with 1,000,000 keys at parallelism 2 until it runs again at 3; the checkpoint in between included. */
+/** From the wish to stop a job with 1,000,000 keys at parallelism 2 until it runs again at 3; the savepoint in between included. */
 export async function rescale(report: Report): Promise<void> {
   const results: RescaleResult[] = [];
   for (let i = 0; i < RUNS; i++) {
@@ -36,7 +36,7 @@ export async function rescale(report: Report): Promise<void> {
         unit: 's',
         bar: { atMost: 4 },
         details: {
-          checkpoint_s: round(median(results.map(({ checkpointMs }) => checkpointMs / 1000))),
+          stop_s: round(median(results.map(({ stopMs }) => stopMs / 1000))),
           snapshot_bytes: results[0]?.stateBytes,
         },
       },

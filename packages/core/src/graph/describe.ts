@@ -69,9 +69,10 @@ export function repartitioned<S extends Stream<unknown>>(
   stream: Stream<unknown>,
   partitioning: LogicalEdge['partitioning'],
   keyOf?: StreamNode['keyOf'],
+  keyedAt?: string,
 ): S {
   const { graph, edges } = stream['~node'];
-  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), keyOf });
+  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), keyOf, keyedAt });
 }
 
 export function merged<S extends Stream<unknown>>(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): S {

@@ -62,6 +62,8 @@ export interface StreamNode {
   readonly edges: readonly LogicalEdge[];
   /** Present on keyed streams. */
   readonly keyOf: ((record: never) => Key) | undefined;
+  /** The keyBy that chose the key, for messages. */
+  readonly keyedAt?: string | undefined;
 }
 
 /** Edges that lead back to `node`, if it is the head of a loop. */

@@ -11,6 +11,9 @@ export interface CoProcessDefinition<T, U, K extends Key, S extends States, O> e
   readonly state: S;
   readonly firstKeyOf: (record: T) => K;
   readonly secondKeyOf: (record: U) => K;
+  /** The keyBys in front, for messages. */
+  readonly firstKeyedAt?: string | undefined;
+  readonly secondKeyedAt?: string | undefined;
   /** The `this` of the handlers. */
   readonly self?: unknown;
   readonly onFirst: KeyedHandler<T, K, S, O>;
@@ -30,8 +33,10 @@ export function coProcessOperator<T, U, K extends Key, S extends States, O>(
       // The graph connects T to the first input and U to the second.
       const [first, second] = inputs as readonly [Observable<StreamElement<T>>, Observable<StreamElement<U>>];
       return merge(
-        first.pipe(perKeyedRecord(handlers, definition.firstKeyOf, definition.onFirst)),
-        second.pipe(perKeyedRecord(handlers, definition.secondKeyOf, definition.onSecond, 'second')),
+        first.pipe(perKeyedRecord(handlers, definition.firstKeyOf, definition.onFirst, definition.firstKeyedAt)),
+        second.pipe(
+          perKeyedRecord(handlers, definition.secondKeyOf, definition.onSecond, definition.secondKeyedAt, 'second'),
+        ),
       );
     },
   };

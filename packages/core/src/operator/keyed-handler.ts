@@ -44,6 +44,7 @@ export function perKeyedRecord<T, K extends Key, S extends States, O>(
   handlers: KeyedHandlers<O>,
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
+  keyedAt?: string,
   input: 'first' | 'second' = 'first',
 ): OperatorFunction<StreamElement<T>, StreamElement<O>> {
   const { context, timers } = handlers;
@@ -51,7 +52,7 @@ export function perKeyedRecord<T, K extends Key, S extends States, O>(
     context,
     (output) => {
       if (input === 'first') timers.attach(output);
-      return keyedLoop(handlers, keyOf, handler, output);
+      return keyedLoop(handlers, keyOf, handler, output, keyedAt);
     },
     input === 'first' ? timers : undefined,
   );
@@ -62,6 +63,7 @@ function keyedLoop<T, K extends Key, S extends States, O>(
   keyOf: (record: T) => K,
   handler: KeyedHandler<T, K, S, O>,
   output: BatchBuffer<O>,
+  keyedAt: string | undefined,
 ): RecordLoop<T> {
   let current:
     { key: K; timestamp: number | undefined; readonly state: Handles<S>; readonly timers: Timers } | undefined;
@@ -74,7 +76,7 @@ function keyedLoop<T, K extends Key, S extends States, O>(
   };
   const keyNow = (): K | undefined => (isInHandler ? current?.key : undefined);
   return (batch, from, to) => {
-    const keys = keyed.keysOf(batch, keyOf);
+    const keys = keyed.keysOf(batch, keyOf, keyedAt);
     const store = keyed.hasStates ? keyed.store : undefined;
     const { records, timestamps } = batch;
     const { sent } = output;

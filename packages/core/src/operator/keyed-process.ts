@@ -9,6 +9,8 @@ import type { Operator, OperatorContext } from './operator.js';
 export interface KeyedProcessDefinition<T, K extends Key, S extends States, O> extends OpenClose {
   readonly state: S;
   readonly keyOf: (record: T) => K;
+  /** The keyBy in front, for messages. */
+  readonly keyedAt?: string | undefined;
   /** The `this` of the handlers. */
   readonly self?: unknown;
   readonly onRecord: KeyedHandler<T, K, S, O>;
@@ -23,7 +25,8 @@ export function keyedProcessOperator<T, K extends Key, S extends States, O>(
   const handlers = keyedHandlers(context, definition);
   return {
     ...keyedLife(handlers, definition),
-    connect: (source) => source.pipe(perKeyedRecord(handlers, definition.keyOf, definition.onRecord)),
+    connect: (source) =>
+      source.pipe(perKeyedRecord(handlers, definition.keyOf, definition.onRecord, definition.keyedAt)),
   };
 }
 

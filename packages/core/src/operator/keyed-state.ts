@@ -63,14 +63,14 @@ export class KeyedState {
   }
 
   /** The keys of a batch, which the store has been told to look ahead for. The same array until it is asked for those of another batch. */
-  keysOf<T, K extends Key>(batch: RecordBatch<T>, keyOf: (record: T) => K): readonly K[] {
+  keysOf<T, K extends Key>(batch: RecordBatch<T>, keyOf: (record: T) => K, keyedAt?: string): readonly K[] {
     if (this.#keyed?.batch === batch && this.#keyed.keyOf === keyOf) return this.#keyed.keys as readonly K[];
     const { records } = batch;
     const { length } = records;
     const keys = new Array<K>(length);
     for (let i = 0; i < length; i++) {
       const key = keyOf(records[i] as T);
-      if (!isPlainKey(key)) assertKey(key, `Operator ${this.#context.uid}`);
+      if (!isPlainKey(key)) assertKey(key, keyedAt ?? `Operator ${this.#context.uid}`);
       keys[i] = key;
     }
     this.#keyed = { batch, keyOf, keys };

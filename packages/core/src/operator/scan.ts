@@ -10,6 +10,7 @@ export function scanOperator<T, A, K extends Key>(
   context: OperatorContext,
   definition: {
     readonly keyOf: (record: T) => K;
+    readonly keyedAt?: string | undefined;
     readonly accumulate: (accumulator: A, value: T, key: K) => A;
     readonly seed: () => A;
     readonly serializer?: Serializer<A> | undefined;
@@ -20,6 +21,7 @@ export function scanOperator<T, A, K extends Key>(
   };
   return keyedProcessOperator<T, K, typeof state, A>(context, {
     keyOf: definition.keyOf,
+    keyedAt: definition.keyedAt,
     state,
     onRecord(record, { key, state: { accumulator } }, emit) {
       const next = definition.accumulate(accumulator.value(), record, key);

@@ -33,7 +33,7 @@ export function keyBy<T, const K extends Key>(
       return chosen;
     };
     // Keyed operators look at the keys by themselves: they also run where nothing is exchanged.
-    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked }, key);
+    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked }, key, place);
   };
 }
 
@@ -62,6 +62,7 @@ export function keyedProcess<
         create: (context) =>
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
+            keyedAt: s['~node'].keyedAt,
             state: spec.state ?? ({} as S),
             self: spec,
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
@@ -109,6 +110,8 @@ export function coProcess<
           coProcessOperator<T, U, K, S, O>(context, {
             firstKeyOf,
             secondKeyOf,
+            firstKeyedAt: s['~node'].keyedAt,
+            secondKeyedAt: other['~node'].keyedAt,
             state: spec.state ?? ({} as S),
             self: spec,
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
@@ -146,7 +149,13 @@ export function scan<T, A, K extends Key>(
         name: 'scan',
         isStateful: true,
         create: (context) =>
-          scanOperator<T, A, K>(context, { keyOf, accumulate, seed, serializer: options.serializer }),
+          scanOperator<T, A, K>(context, {
+            keyOf,
+            keyedAt: s['~node'].keyedAt,
+            accumulate,
+            seed,
+            serializer: options.serializer,
+          }),
       },
       options,
     );

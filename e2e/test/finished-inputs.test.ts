@@ -193,7 +193,7 @@ describe.each(MODES)('an input that ends beside one that does not (%s)', (_mode,
       expect(of(mixed.sink, 'finite')).toEqual(numbered(FINITE));
       expect(of(mixed.sink, 'endless')).toEqual(numbered(30));
     }
-  });
+  }, 60_000);
 
   test('is not read by the next process either', async () => {
     const storage = createMemoryStorage();

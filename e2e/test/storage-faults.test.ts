@@ -216,4 +216,4 @@ test('a storage that fails, is late or loses its answers at random loses and rep
   }
   expect(aborted).toBeGreaterThan(50);
   expect(restored).toBeGreaterThan(20);
-});
+}, 60_000);

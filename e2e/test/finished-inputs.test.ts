@@ -159,7 +159,7 @@ const MODES: readonly (readonly [string, CheckpointOptions])[] = [
 ];
 
 describe.each(MODES)('an input that ends beside one that does not (%s)', (_mode, options) => {
-  test('leaves, checkpoints go on without it, and no restart reads it again', async () => {
+  test('BA-03, SO-11: leaves, checkpoints go on without it, and no restart reads it again', async () => {
     const { clock, crash, told, opened, sink, leave } = await startMixed(options);
     await clock.until(() => told('subtask-finished').length === 1);
     expect(told('subtask-finished')[0]?.subtask).toEqual({ stage: 'finite', index: 0 });

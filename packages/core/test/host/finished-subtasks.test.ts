@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { AlignmentMode } from '../../src/barrier/modes.js';
-import { keyBy, keyedProcess, map, rebalance, transform, union, valueState, type Emit } from '../../src/operators.js';
+import {
+  keyBy,
+  keyedProcess,
+  map,
+  rebalance,
+  subtaskProcess,
+  transform,
+  union,
+  unionListState,
+  valueState,
+  type Emit,
+} from '../../src/operators.js';
 import type { Plan } from '../../src/graph/plan.js';
 import { AttemptBench, plan, type AttemptBenchOptions, type TakenCheckpoint } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
@@ -262,6 +273,49 @@ describe('a subtask past its end', () => {
     await world.clock.settle();
     expect(second.isComplete).toBe(true);
     expect(world.left.toSorted()).toEqual(['finite#0', 'map-1#0', 'out#0', 'out#1']);
+    await world.crash(bench);
+  });
+});
+
+describe('a subtask with state that every other one restores too', () => {
+  test('stays to the end of the job, and so does what is behind it: no part of that state may get lost', async () => {
+    const world = new World();
+    const described = plan((from) => {
+      from(world.finite, { uid: 'finite' })
+        .pipe(
+          rebalance(),
+          subtaskProcess({
+            uid: 'shared',
+            state: { seen: unionListState<string>() },
+            onRecord(text, { state }, emit: Emit<string>) {
+              state.seen.add(text);
+              emit(text);
+            },
+          }),
+          rebalance(),
+        )
+        .to(committingSink(world.outside), { uid: 'out' });
+      from(world.endless, { uid: 'endless' }).to(committingSink(world.outside), { uid: 'other' });
+    }, 2);
+    const left: string[] = [];
+    const bench = new AttemptBench(described, {
+      clock: world.clock,
+      onFinished: ({ stage }) => left.push(stage),
+    });
+    const running = bench.run();
+    world.finite.push('a', 'b');
+    world.finite.end();
+    await world.clock.settle();
+    await running;
+    await world.complete(bench, 1);
+    const second = await world.complete(bench, 2);
+    expect(new Set(left)).toEqual(new Set(['finite', 'endless']));
+    const shared = [...second.acks.values()].filter(({ subtask }) => subtask.stage === 'shared');
+    expect(shared.map(({ snapshot }) => snapshot.finished ?? false)).toEqual([false, false]);
+    expect(
+      shared.flatMap(({ snapshot }) => snapshot.operators.flatMap(({ operator }) => operator)).length,
+    ).toBeGreaterThan(0);
+    expect([...(second.restore.finished ?? [])].every((name) => /^(finite|endless)#/.test(name))).toBe(true);
     await world.crash(bench);
   });
 });

@@ -33,7 +33,9 @@ describe('iterate', () => {
       'loop > filter-3',
       'loop > filter-4',
     ]);
-    expect(described.feedback).toMatchObject([{ from: 'filter-3', to: 'loop', input: 0, partitioning: { kind: 'forward' } }]);
+    expect(described.feedback).toMatchObject([
+      { from: 'filter-3', to: 'loop', input: 0, partitioning: { kind: 'forward' } },
+    ]);
   });
 
   test('calls its body once, and has records find their subtask on the way back as the feedback stream says', () => {

@@ -10,7 +10,7 @@ export function unreliableState(backend: StateBackend, faults: Faults, watch: Wa
       const place = `operator ${scope.operator}`;
       faults.visit(`opening ${place}`);
       const store = await backend.open(scope);
-      const closed = watch.leftOpen.opened('keyed state stores');
+      const closed = watch.leftOpen.opened('keyed stores');
       return delegating<KeyedStateStore>(store, {
         async close() {
           closed();

@@ -33,8 +33,6 @@ export interface RandomGraphOptions {
   readonly env: Environment;
   readonly simulation: Simulation;
   readonly random: Random;
-  /** Some operators have a parallelism of their own. */
-  readonly mayDiffer: boolean;
   readonly sinks: Sinks;
 }
 
@@ -58,7 +56,7 @@ export function describeRandomGraph(options: RandomGraphOptions): void {
   });
 }
 
-function source({ env, random, mayDiffer }: RandomGraphOptions, name: string): Open {
+function source({ env, random }: RandomGraphOptions, name: string): Open {
   const splits = Array.from({ length: 1 + below(random, 4) }, () => below(random, 30));
   const options = {
     name,
@@ -67,7 +65,7 @@ function source({ env, random, mayDiffer }: RandomGraphOptions, name: string): O
     perPoll: 1 + below(random, 4),
     pauseMs: random() < 0.2 ? 0 : 1 + below(random, 15),
   };
-  const parallelism = random() < 0.3 && mayDiffer ? 1 : undefined;
+  const parallelism = random() < 0.3 ? 1 : undefined;
   return {
     items: env.from(pacedSource(options), { uid: name, parallelism }),
     records: splits.reduce((sum, n) => sum + n, 0),
@@ -142,10 +140,10 @@ function united(left: Open, right: Open): Open {
   };
 }
 
-function keyedOptions(step: number, { random, mayDiffer }: RandomGraphOptions): KeyedOptions {
+function keyedOptions(step: number, { random }: RandomGraphOptions): KeyedOptions {
   return {
     uid: `keyed-${String(step)}`,
     keys: 1 + below(random, 40),
-    parallelism: random() < 0.3 && mayDiffer ? 1 + below(random, 3) : undefined,
+    parallelism: random() < 0.3 ? 1 + below(random, 3) : undefined,
   };
 }

@@ -21,8 +21,6 @@ export function randomJobs(
     const interval = 10 + Math.floor(random() * 40);
     // Half of them are rescaled from process to process.
     const parallelism = random() < 0.5 ? [1, 2, 3] : 1 + Math.floor(random() * 3);
-    // Where operators differ in parallelism, another one of the job may join them into one stage, which has no place for what was in flight between.
-    const mayDiffer = typeof parallelism === 'number' || checkpoints.unaligned !== true;
     const sinks: TransactionalMemorySink<Item>[] = [];
     return {
       ...around,
@@ -35,7 +33,6 @@ export function randomJobs(
           env,
           simulation,
           random: seededRandom(graph),
-          mayDiffer,
           sinks: (i) => (sinks[i] ??= transactionalMemorySink<Item>()),
         });
       },

@@ -155,10 +155,12 @@ async function fallBackTo(
   { id, savepoint }: PendingCheckpoint,
   { pointer }: CheckpointLocation,
   metadata: CheckpointMetadata,
-  { context, storage, lock, cleaner }: CheckpointedJob,
+  { context, storage, lock, cleaner, ledger }: CheckpointedJob,
 ): Promise<StoredCheckpoint | undefined> {
   if (savepoint === undefined) return { id, pointer, complete: true };
-  if (savepoint.stop === undefined && context.settings.preferCheckpointForRecovery) return undefined;
+  // One that a checkpoint has overtaken is behind what was committed: the job must not fall back to it.
+  const isCandidate = !context.settings.preferCheckpointForRecovery && id > ledger.newestId;
+  if (savepoint.stop === undefined && !isCandidate) return undefined;
   await lock?.verify();
   const own = await storage.create(id);
   const reference = { id, pointer: own.pointer, complete: true };

@@ -174,6 +174,22 @@ describe('a savepoint', () => {
 });
 
 describe('with preferCheckpointForRecovery: false', () => {
+  test('a savepoint that a newer checkpoint has overtaken is none to fall back to', async () => {
+    const p = new Process({ settings: { preferCheckpointForRecovery: false, maxConcurrent: 2 } });
+    const gateway = await p.launch();
+    const savepoint = p.coordinator.triggerSavepoint('savepoints');
+    await p.clock.settle();
+    const checkpoint = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await checkpoint;
+    gateway.ackAll(1);
+    await savepoint;
+    await p.clock.settle();
+    await p.coordinator.attemptEnded(gateway.attempt);
+    expect((await p.coordinator.beginAttempt()).restore?.checkpointId).toBe(2);
+  });
+
   test('a savepoint is committed, and what a failure goes back to, in this process and the next', async () => {
     const disk = new Disk();
     const p = new Process({ disk, settings: { preferCheckpointForRecovery: false } });

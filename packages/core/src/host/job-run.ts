@@ -97,7 +97,10 @@ export class JobRun {
     const { coordinator, job } = this.#options;
     const stopping = this.#stopping;
     if (coordinator === undefined || stopping === undefined)
-      throw new WeirError('JOB_NOT_RUNNING', `Job ${job} cannot be stopped with a savepoint now: it is starting, or at its end.`);
+      throw new WeirError(
+        'JOB_NOT_RUNNING',
+        `Job ${job} cannot be stopped with a savepoint now: it is starting, or at its end.`,
+      );
     if (stopping.isUnderWay) throw new WeirError('JOB_NOT_RUNNING', `Job ${job} is being stopped already.`);
     const savepoint = coordinator.stopWithSavepoint(options);
     stopping.follow(savepoint, options.drain);

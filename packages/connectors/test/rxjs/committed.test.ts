@@ -17,7 +17,7 @@ describe('with checkpointing off', () => {
     const batches: CommittedBatch<number>[] = [];
     const run = await runJob((env) => {
       env
-        .from(numbers(10, { perPoll: 2 }))
+        .from(numbers(10, { perPoll: 1 }))
         .pipe(
           map((n) => {
             sizes.push(batches.length);

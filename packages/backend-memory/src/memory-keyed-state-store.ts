@@ -12,7 +12,7 @@ import type {
 } from '@weir/core/contracts';
 import { Captures } from './capture/captures.js';
 import { MemoryCapture } from './memory-capture.js';
-import { CurrentKey, NOWHERE } from './state/current-key.js';
+import { CurrentKey } from './state/current-key.js';
 import { StoredLists } from './state/list-state.js';
 import { StoredMaps } from './state/map-state.js';
 import type { StoreParts, StoredState } from './state/stored-state.js';
@@ -41,7 +41,7 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     this.#states = new Map(scope.states.map((state, index) => [state.name, createState(state, index, parts)]));
   }
 
-  setCurrentKey(key: Key, place: number = NOWHERE): void {
+  setCurrentKey(key: Key, place?: number): void {
     this.current.set(key, place);
   }
   lookAhead(keys: readonly Key[]): void {

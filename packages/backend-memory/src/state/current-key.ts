@@ -17,7 +17,7 @@ export class CurrentKey {
     this.operator = operator;
   }
 
-  set(key: Key, place: number): void {
+  set(key: Key, place: number = NOWHERE): void {
     this.assertOpen();
     this.key = key;
     this.place = place;

@@ -16,7 +16,8 @@ import {
   type Emit,
   type StreamOperator,
 } from '@weir/core/operators';
-import { delegating, observedBackend, observedSink, observedStorage } from './observed.js';
+import { delegating } from '@weir/testkit';
+import { observedBackend, observedSink, observedStorage } from './observed.js';
 import { PhaseTeller, type Target } from './phases.js';
 
 export interface InputRecord {

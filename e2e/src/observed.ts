@@ -6,6 +6,7 @@ import type {
   Sink,
   StateBackend,
 } from '@weir/core/contracts';
+import { delegating } from '@weir/testkit';
 import type { PhaseTeller } from './phases.js';
 
 // The real plugins, with every step announced: they do what they always do.
@@ -77,18 +78,6 @@ export function observedSink<T, K extends Sink<T>['grade'], C>(
       return delegating(committer, {
         commit: (committables, signal) => phases.during('commit', () => committer.commit(committables, signal)),
       });
-    },
-  });
-}
-
-/** The same object but for some methods; the others run on the original. */
-export function delegating<T extends object>(target: T, instead: Partial<T>): T {
-  return new Proxy(target, {
-    get(original, property) {
-      const replaced = Reflect.get(instead, property) as unknown;
-      if (replaced !== undefined) return replaced;
-      const value = Reflect.get(original, property, original) as unknown;
-      return typeof value === 'function' ? (value.bind(original) as unknown) : value;
     },
   });
 }

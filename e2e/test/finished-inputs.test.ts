@@ -9,11 +9,12 @@ import {
   type JobHandle,
   type Plugin,
 } from '@weir/core';
-import { SILENT, staticSplits, type CheckpointStorage, type Source } from '@weir/core/contracts';
+import { SILENT, type CheckpointStorage } from '@weir/core/contracts';
 import { keyBy, keyedProcess, map, union, valueState, type Emit } from '@weir/core/operators';
 import { fixedDelayRestart } from '@weir/restart-strategies';
 import { seededRandom, transactionalMemorySink, VirtualClock, type TransactionalMemorySink } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
+import { leaving, ofKind, paced } from './support/paced-job.js';
 
 // Reports BA-03 and SO-11: a job with one input that ends and one that does not goes on taking checkpoints, and never reads the first one again.
 
@@ -103,43 +104,11 @@ async function startMixed(options: MixedOptions = {}): Promise<Mixed> {
     job,
     sink,
     opened: () => opened,
-    told: <K extends JobEvent['kind']>(kind: K) =>
-      events.filter((event): event is Extract<JobEvent, { kind: K }> => event.kind === kind),
+    told: (kind) => ofKind(events, kind),
     crash() {
       isCrashing = true;
     },
-    async leave() {
-      process.abort();
-      let hasLeft = false;
-      void job.done.catch(() => undefined).finally(() => (hasLeft = true));
-      await clock.until(() => hasLeft);
-    },
-  };
-}
-
-function paced(
-  count: number,
-  everyMs: number,
-  onOpen: () => void = () => undefined,
-): Source<number, 'replayable', { readonly id: string }, number> {
-  return {
-    grade: 'replayable',
-    bounded: true,
-    enumerator: () => staticSplits([{ id: 'numbers' }]),
-    open: (_split, start = 0, { clock }) => {
-      onOpen();
-      let next = start;
-      return Promise.resolve({
-        poll: () =>
-          new Promise<readonly number[] | 'end'>((resolve) => {
-            clock.timer(everyMs, () => {
-              resolve(next < count ? [next++] : 'end');
-            });
-          }),
-        position: () => next,
-        close: () => Promise.resolve(),
-      });
-    },
+    leave: () => leaving(process, job, clock),
   };
 }
 

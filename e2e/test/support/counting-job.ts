@@ -9,10 +9,11 @@ import {
   type JobHandle,
   type Plugin,
 } from '@weir/core';
-import { SILENT, staticSplits, type CheckpointStorage, type Source } from '@weir/core/contracts';
+import { SILENT, type CheckpointStorage } from '@weir/core/contracts';
 import { keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
 import { fixedDelayRestart } from '@weir/restart-strategies';
 import { seededRandom, transactionalMemorySink, VirtualClock, type TransactionalMemorySink } from '@weir/testkit';
+import { leaving, ofKind, paced } from './paced-job.js';
 import { steppedStorage, type AtStep } from './stepped-storage.js';
 
 export const KEYS = 3;
@@ -74,7 +75,7 @@ export async function startCounting(options: CountingOptions = {}): Promise<Coun
   });
   env.enableCheckpointing(interval, checkpointing);
   env
-    .from(paced(records), { uid: 'numbers' })
+    .from(paced(records, 4), { uid: 'numbers' })
     .pipe(
       map((id) => {
         if (!isCrashing) return id;
@@ -106,34 +107,7 @@ export async function startCounting(options: CountingOptions = {}): Promise<Coun
     crash() {
       isCrashing = true;
     },
-    async leave() {
-      process.abort();
-      let hasLeft = false;
-      void job.done.catch(() => undefined).finally(() => (hasLeft = true));
-      await clock.until(() => hasLeft);
-    },
-    told: <K extends JobEvent['kind']>(kind: K) =>
-      events.filter((event): event is Extract<JobEvent, { kind: K }> => event.kind === kind),
-  };
-}
-
-function paced(count: number): Source<number, 'replayable', { readonly id: string }, number> {
-  return {
-    grade: 'replayable',
-    bounded: true,
-    enumerator: () => staticSplits([{ id: 'numbers' }]),
-    open: (_split, start = 0, { clock }) => {
-      let next = start;
-      return Promise.resolve({
-        poll: () =>
-          new Promise<readonly number[] | 'end'>((resolve) => {
-            clock.timer(4, () => {
-              resolve(next < count ? [next++] : 'end');
-            });
-          }),
-        position: () => next,
-        close: () => Promise.resolve(),
-      });
-    },
+    leave: () => leaving(process, job, clock),
+    told: (kind) => ofKind(events, kind),
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Disk } from './disk.js';
 import { FakeGateway } from './fake-gateway.js';
 import { Process } from './harness.js';
+import { liveMortally } from './mortal-life.js';
 
 /** What is left when every process is dead: the disk, and what the sink has made visible. */
 class World {
@@ -23,28 +24,12 @@ interface Life {
  * or after any step of the storage or of a commit. Tells where it died; undefined if it came to its end.
  */
 async function live(world: World, dieAt: number, settings: Life): Promise<string | undefined> {
-  let points = 0;
-  const end: { death?: string; isReached?: boolean } = {};
   const p = new Process({ disk: world.disk, settings });
-  const reach = async (point: string): Promise<void> => {
-    if (end.death === undefined && points++ === dieAt) {
-      end.death = point;
-      p.storage.die();
-    }
-    if (end.death !== undefined) await new Promise(() => undefined);
-  };
-  p.storage.intercept = (step, when) => {
+  const onStep = (step: string, when: 'before' | 'after'): void => {
     const own = /^publish (\d+)$/.exec(step)?.[1];
     if (own !== undefined && when === 'after') world.newest = Number(own);
-    return reach(`${when} ${step}`);
   };
-  const makeVisible = async (id: number): Promise<void> => {
-    await reach(`before commit ${String(id)}`);
-    world.visible = Math.max(world.visible, id);
-    await reach(`after commit ${String(id)}`);
-  };
-
-  const life = async (): Promise<void> => {
+  const life = async (makeVisible: (id: number) => Promise<void>): Promise<void> => {
     await p.start('auto');
     const { attempt, restore } = await p.coordinator.beginAttempt();
     // Output beyond what is restored would be produced a second time; and nothing that can be gone back to is forgotten.
@@ -68,17 +53,10 @@ async function live(world: World, dieAt: number, settings: Life): Promise<string
     await p.coordinator.end('stopped');
     world.isStopped = true;
   };
-  const failures: unknown[] = [];
-  void life().then(
-    () => {
-      end.isReached = true;
-    },
-    (error: unknown) => failures.push(error),
-  );
-  while (Object.keys(end).length + failures.length === 0) await p.clock.settle();
-  await p.clock.settle();
-  if (failures.length > 0) throw new Error(`died ${end.death ?? 'nowhere'}`, { cause: failures[0] });
-  return end.death;
+  const onVisible = (id: number): void => {
+    world.visible = Math.max(world.visible, id);
+  };
+  return liveMortally({ process: p, dieAt, onStep, onVisible, life });
 }
 
 describe.each<Life>([{ preferCheckpointForRecovery: true }, { preferCheckpointForRecovery: false }])(

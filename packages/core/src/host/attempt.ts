@@ -240,9 +240,7 @@ export class Attempt implements AttemptGateway {
   }
 
   trigger(barrier: Barrier, location: CheckpointLocation): void {
-    const [running, finished] = [false, true].map((has) =>
-      this.#subtasks.filter(({ subtask }) => this.#isFinished(subtask.id) === has),
-    ) as [RunningSubtask[], RunningSubtask[]];
+    const running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id));
     this.#locations.set(barrier.checkpointId, location);
     if (barrier.stop === 'drain') this.#draining = barrier.checkpointId;
     this.#sources.triggered(
@@ -250,7 +248,7 @@ export class Attempt implements AttemptGateway {
       (uid) => running.filter(({ stage }) => stage.operators[0]?.uid === uid).length,
     );
     for (const { subtask } of running) if (subtask.needsTrigger) subtask.trigger(barrier);
-    for (const { subtask } of finished) subtask.passOn(barrier);
+    for (const { subtask } of this.#subtasks) if (this.#isFinished(subtask.id)) subtask.passOn(barrier);
     this.#barrierWaits?.triggered();
   }
 

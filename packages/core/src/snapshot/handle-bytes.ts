@@ -96,7 +96,7 @@ export function writeChannelHandle(out: ByteWriter, handle: ChannelStateHandle):
   out.varint(handle.fromSubtask);
   out.varint(handle.toSubtask);
   writeSerializerRef(out, handle.serializer);
-  writeWord(out, BOOLEANS, handle.timed);
+  writeBoolean(out, handle.timed);
   out.varint(handle.count);
   writeBlobHandle(out, handle.blob);
 }
@@ -108,7 +108,7 @@ export function readChannelHandle(from: ByteReader): ChannelStateHandle {
     fromSubtask: from.varint(),
     toSubtask: from.varint(),
     serializer: readSerializerRef(from),
-    timed: readWord(from, BOOLEANS),
+    timed: readBoolean(from),
     count: from.varint(),
     blob: readBlobHandle(from),
   };
@@ -166,6 +166,14 @@ export function readList<T>(from: ByteReader, read: () => T): T[] {
 }
 
 /** A word of a closed list, as its place in it. */
+export function writeBoolean(out: ByteWriter, value: boolean): void {
+  writeWord(out, BOOLEANS, value);
+}
+
+export function readBoolean(from: ByteReader): boolean {
+  return readWord(from, BOOLEANS);
+}
+
 export function writeWord<W>(out: ByteWriter, words: readonly W[], word: W): void {
   out.u8(words.indexOf(word));
 }
@@ -182,7 +190,7 @@ export function writeOptional<T>(out: ByteWriter, value: T | undefined, write: (
 }
 
 export function readOptional<T>(from: ByteReader, read: () => T): T | undefined {
-  return readWord(from, [false, true]) ? read() : undefined;
+  return readBoolean(from) ? read() : undefined;
 }
 
 function malformed(from: ByteReader, what: string): RangeError {

@@ -2,6 +2,7 @@ import type { CheckpointMetadata, OperatorMetadata, SubtaskState } from '../cont
 import type { ByteReader, ByteWriter } from '../element/bytes.js';
 import type { SnapshotKind } from '../element/element.js';
 import {
+  readBoolean,
   readChannelHandle,
   readCommittablesHandle,
   readKeyedHandle,
@@ -10,6 +11,7 @@ import {
   readOptional,
   readSerializerRef,
   readWord,
+  writeBoolean,
   writeChannelHandle,
   writeCommittablesHandle,
   writeKeyedHandle,
@@ -24,7 +26,6 @@ import {
 
 const KINDS: readonly SnapshotKind[] = ['checkpoint', 'savepoint'];
 const STATUSES: readonly OperatorMetadata['status'][] = ['running', 'finished', 'partly-finished'];
-const BOOLEANS: readonly boolean[] = [false, true];
 
 export function writeBody(out: ByteWriter, metadata: CheckpointMetadata): void {
   out.text(metadata.job);
@@ -39,7 +40,7 @@ export function writeBody(out: ByteWriter, metadata: CheckpointMetadata): void {
   });
   out.text(metadata.weirVersion);
   out.text(metadata.nodeVersion);
-  writeWord(out, BOOLEANS, metadata.selfContained);
+  writeBoolean(out, metadata.selfContained);
   out.text(metadata.graphHash);
   writeList(out, metadata.operators, (operator) => writeOperator(out, operator));
 }
@@ -55,7 +56,7 @@ export function readBody(from: ByteReader): CheckpointMetadata {
     restoredFrom: readOptional(from, () => ({ checkpointId: from.varint(), pointer: from.text() })),
     weirVersion: from.text(),
     nodeVersion: from.text(),
-    selfContained: readWord(from, BOOLEANS),
+    selfContained: readBoolean(from),
     graphHash: from.text(),
     operators: readList(from, () => readOperator(from)),
   };

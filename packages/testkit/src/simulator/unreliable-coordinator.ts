@@ -7,7 +7,7 @@ import type {
   SubtaskReport,
 } from '@weir/core/contracts';
 import { subtaskName } from '@weir/core/contracts';
-import { delegating } from './delegating.js';
+import { delegating } from '../delegating.js';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 

@@ -1,5 +1,5 @@
 import type { KeyedCapture, KeyedStateStore, StateBackend } from '@weir/core/contracts';
-import { delegating } from './delegating.js';
+import { delegating } from '../delegating.js';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 

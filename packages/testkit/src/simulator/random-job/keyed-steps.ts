@@ -58,20 +58,23 @@ export function mark(input: Items, { uid, keys, parallelism }: KeyedOptions): It
   );
 }
 
-/** Collects five records of a key, over and over. */
+/** So many records of a key are collected. */
+export const COLLECTED = 5;
+
+/** Collects some records of a key, over and over. */
 export function collect(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
   return input.pipe(
     keyBy(({ key }) => key % keys),
     keyedProcess({
       uid,
       parallelism,
-      state: { five: listState<string>(), rounds: valueState({ initial: () => 0 }) },
-      onRecord({ id }, { key, state: { five, rounds } }, emit: Emit<Item>) {
-        five.add(id);
-        const n = [...five.values()].length;
+      state: { some: listState<string>(), rounds: valueState({ initial: () => 0 }) },
+      onRecord({ id }, { key, state: { some, rounds } }, emit: Emit<Item>) {
+        some.add(id);
+        const n = [...some.values()].length;
         emit({ id: `${uid}:${String(key)}~${String(rounds.value())}.${String(n)}`, key: n });
-        if (n < 5) return;
-        five.clear();
+        if (n < COLLECTED) return;
+        some.clear();
         rounds.update(rounds.value() + 1);
       },
     }),

@@ -4,7 +4,7 @@ import { filter, flatMap, map, rebalance, union } from '@weir/core/operators';
 import type { TransactionalMemorySink } from '../../job-parts/transactional-memory-sink.js';
 import type { Simulation } from '../simulated-job.js';
 import { numberOf, type Item } from './item.js';
-import { collect, count, delay, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
+import { collect, COLLECTED, count, delay, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
 import { loop } from './loop-step.js';
 import { gather, hold, type TimedOptions } from './time-steps.js';
 import { pacedSource } from './paced-source.js';
@@ -13,6 +13,8 @@ import { pacedSource } from './paced-source.js';
 interface Open {
   readonly items: Items;
   readonly records: number;
+  /** And about how many keys these are spread over. */
+  readonly spread: number;
   /** Some come only when event time is over, too late to wait for a time in it. */
   readonly isLate: boolean;
 }
@@ -58,10 +60,11 @@ export function describeRandomGraph(options: RandomGraphOptions): void {
 
 function source({ env, random }: RandomGraphOptions, name: string): Open {
   const splits = Array.from({ length: 1 + below(random, 4) }, () => below(random, 30));
+  const keys = 1 + below(random, 12);
   const options = {
     name,
     splits,
-    keys: 1 + below(random, 12),
+    keys,
     perPoll: 1 + below(random, 4),
     pauseMs: random() < 0.2 ? 0 : 1 + below(random, 15),
   };
@@ -69,73 +72,79 @@ function source({ env, random }: RandomGraphOptions, name: string): Open {
   return {
     items: env.from(pacedSource(options), { uid: name, parallelism }),
     records: splits.reduce((sum, n) => sum + n, 0),
+    spread: keys,
     isLate: false,
   };
 }
 
-function one({ items, records, isLate }: Open, step: number, options: RandomGraphOptions): Open {
+function one(open: Open, step: number, options: RandomGraphOptions): Open {
+  const { items, records, isLate } = open;
   const { random, simulation } = options;
   const keyed = keyedOptions(step, options);
+  // The key of what comes out is then a number within its old key.
+  const spread = Math.max(1, records / Math.min(keyed.keys, open.spread));
   switch (below(random, 16)) {
     case 0:
-      return { items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))), records, isLate };
+      return { ...open, items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))) };
     case 1:
-      return { items: items.pipe(filter(({ id }) => numberOf(id) % 5 > 0)), records: (records * 4) / 5, isLate };
+      return { ...open, items: items.pipe(filter(({ id }) => numberOf(id) % 5 > 0)), records: (records * 4) / 5 };
     case 2:
-      if (records * 2 > MOST_RECORDS) return { items: items.pipe(rebalance()), records, isLate };
+      if (records * 2 > MOST_RECORDS) return { ...open, items: items.pipe(rebalance()) };
       return {
+        ...open,
         items: items.pipe(
           flatMap(({ id, key }): Item[] => [0, 1].map((i) => ({ id: `${id}f${String(i)}`, key: key + i }))),
         ),
         records: records * 2,
-        isLate,
       };
     case 3:
-      return { items: items.pipe(rebalance(), simulation.hazard()), records, isLate };
+      return { ...open, items: items.pipe(rebalance(), simulation.hazard()) };
     case 4:
-      return { items: items.pipe(simulation.hazard()), records, isLate };
+      return { ...open, items: items.pipe(simulation.hazard()) };
     case 5:
-      return { items: mark(items, keyed), records, isLate };
+      return { ...open, items: mark(items, keyed) };
     case 6:
-      return { items: collect(items, keyed), records, isLate };
+      return { ...open, items: collect(items, keyed), spread: COLLECTED };
     case 7:
-      return { items: reduce(items, keyed), records, isLate };
+      return { ...open, items: reduce(items, keyed), spread: 1 };
     case 8:
     case 9: {
-      if (isLate) return { items: count(items, keyed), records, isLate };
+      if (isLate) return { ...open, items: count(items, keyed), spread };
       const timed: TimedOptions = {
         ...keyed,
         maxOutOfOrderness: below(random, 300),
         watermarkInterval: below(random, 2) * 20,
         isImpatient: random() < 0.5,
       };
-      return { items: hold(items, timed), records: records * 2, isLate };
+      return { ...open, items: hold(items, timed), records: records * 2 };
     }
     case 10:
-      return { items: gather(items, keyed), records, isLate: true };
+      return { ...open, items: gather(items, keyed), isLate: true };
     case 11:
     case 12:
-      if (records * 5 > MOST_RECORDS) return { items: reduce(items, keyed), records, isLate };
-      return { items: loop(items, keyed), records: records * 3.5, isLate };
+      if (records * 5 > MOST_RECORDS) return { ...open, items: reduce(items, keyed), spread: 1 };
+      return { ...open, items: loop(items, keyed), records: records * 3.5 };
     case 13:
-      return { items: isLate ? count(items, keyed) : delay(items, keyed), records, isLate };
+      return { ...open, items: isLate ? count(items, keyed) : delay(items, keyed), spread };
     default:
-      return { items: count(items, keyed), records, isLate };
+      return { ...open, items: count(items, keyed), spread };
   }
 }
 
 function two(left: Open, right: Open, step: number, options: RandomGraphOptions): Open {
   const { random } = options;
   const keyed = keyedOptions(step, options);
-  const pairs = (left.records * right.records) / keyed.keys;
+  const spread = Math.min(left.spread, right.spread);
+  const pairs = (left.records * right.records) / Math.min(keyed.keys, spread);
   if (random() < 0.5 || pairs > MOST_RECORDS) return united(left, right);
-  return { items: join(left.items, right.items, keyed), records: pairs, isLate: left.isLate || right.isLate };
+  return { items: join(left.items, right.items, keyed), records: pairs, spread, isLate: left.isLate || right.isLate };
 }
 
 function united(left: Open, right: Open): Open {
   return {
     items: left.items.pipe(union(right.items)),
     records: left.records + right.records,
+    spread: Math.min(left.spread, right.spread),
     isLate: left.isLate || right.isLate,
   };
 }

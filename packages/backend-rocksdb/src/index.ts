@@ -1,0 +1,9 @@
+export type {
+  RocksDatabase,
+  RocksDriver,
+  RocksFile,
+  RocksIterator,
+  RocksOptions,
+  RocksRange,
+  RocksSnapshot,
+} from './driver/rocks-driver.js';

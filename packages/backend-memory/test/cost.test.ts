@@ -17,7 +17,7 @@ describe('taking a capture', () => {
       opened.list.add({ i });
       opened.map.set(i, { i });
     }
-    expect(encodedBy(opened, () => opened.store.capture({ checkpointId: 1 }))).toBe(0);
+    expect(encodedBy(opened, () => opened.store.capture({ checkpointId: 1, mode: 'full' }))).toBe(0);
   });
 });
 
@@ -31,11 +31,11 @@ describe('after a capture', () => {
         opened.value.update(2);
       });
     expect(touch()).toBe(0);
-    const first = opened.store.capture({ checkpointId: 1 });
+    const first = opened.store.capture({ checkpointId: 1, mode: 'full' });
     expect(touch()).toBe(1);
     expect(touch()).toBe(0);
-    const second = opened.store.capture({ checkpointId: 2 });
-    const third = opened.store.capture({ checkpointId: 3 });
+    const second = opened.store.capture({ checkpointId: 2, mode: 'full' });
+    const third = opened.store.capture({ checkpointId: 3, mode: 'full' });
     expect(touch()).toBe(2);
     for (const capture of [first, second, third]) expect(encodedBy(opened, () => void developed(capture))).toBe(0);
     expect(touch()).toBe(0);
@@ -53,7 +53,7 @@ describe('after a capture', () => {
       opened.list.add(value);
       opened.map.set('k', value);
     }
-    opened.store.capture({ checkpointId: 1 });
+    opened.store.capture({ checkpointId: 1, mode: 'full' });
     const read = (key: string): number =>
       encodedBy(opened, () => {
         opened.store.setCurrentKey(key);
@@ -69,7 +69,7 @@ describe('after a capture', () => {
 
   test('what is new is not encoded for captures that are older', async () => {
     const opened = await openStore();
-    const capture = opened.store.capture({ checkpointId: 1 });
+    const capture = opened.store.capture({ checkpointId: 1, mode: 'full' });
     opened.store.setCurrentKey('a');
     const encoded = encodedBy(opened, () => {
       for (let i = 0; i < 3; i++) {
@@ -86,7 +86,7 @@ describe('after a capture', () => {
     const opened = await openStore();
     opened.store.setCurrentKey('a');
     for (let i = 0; i < 10_000; i++) opened.list.add(i);
-    const captures = [opened.store.capture({ checkpointId: 1 }), opened.store.capture({ checkpointId: 2 })];
+    const captures = [opened.store.capture({ checkpointId: 1, mode: 'full' }), opened.store.capture({ checkpointId: 2, mode: 'full' })];
     expect(encodedBy(opened, () => opened.list[method](0))).toBe(0);
     opened.list.add('later');
     for (const capture of captures) {
@@ -100,7 +100,7 @@ describe('after a capture', () => {
     const opened = await openStore();
     opened.store.setCurrentKey('a');
     for (let i = 0; i < 10_000; i++) opened.map.set(i, { i });
-    const capture = opened.store.capture({ checkpointId: 1 });
+    const capture = opened.store.capture({ checkpointId: 1, mode: 'full' });
     const encoded = encodedBy(opened, () => {
       opened.map.set(1, 'set');
       opened.map.get(2);
@@ -121,8 +121,8 @@ test('once all captures are released, nothing is encoded any more', async () => 
   const opened = await openStore();
   opened.store.setCurrentKey('a');
   opened.value.update({});
-  opened.store.capture({ checkpointId: 1 }).release();
-  await developed(opened.store.capture({ checkpointId: 2 }));
+  opened.store.capture({ checkpointId: 1, mode: 'full' }).release();
+  await developed(opened.store.capture({ checkpointId: 2, mode: 'full' }));
   expect(
     encodedBy(opened, () => {
       opened.value.value();

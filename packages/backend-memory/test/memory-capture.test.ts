@@ -19,7 +19,7 @@ describe('writing a capture', () => {
     let asked = 0;
     let most = 0;
     let last = before;
-    await opened.store.capture({ checkpointId: 1 }).write(NOWHERE, {
+    await opened.store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
       isOver: () => {
         asked++;
         most = Math.max(most, opened.serializer.encoded - last);
@@ -37,7 +37,7 @@ describe('writing a capture', () => {
     fill(opened, 200, () => 'x'.repeat(10_000));
     let last = opened.serializer.encoded;
     let most = 0;
-    await opened.store.capture({ checkpointId: 1 }).write(NOWHERE, {
+    await opened.store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
       isOver: () => {
         most = Math.max(most, opened.serializer.encoded - last);
         last = opened.serializer.encoded;
@@ -53,7 +53,7 @@ describe('writing a capture', () => {
     opened.store.setCurrentKey('a');
     for (let i = 0; i < 30_000; i++) opened.list.add(`element ${String(i)}`);
     for (let i = 0; i < 30_000; i++) opened.map.set(i, `value ${String(i)}`);
-    const sections = await developed(opened.store.capture({ checkpointId: 1 }));
+    const sections = await developed(opened.store.capture({ checkpointId: 1, mode: 'full' }));
     expect(sections.length).toBeGreaterThan(10);
     for (const { rows } of sections) expect(rows.length).toBeLessThan(80_000);
     const { store, list, map } = await restoredFrom(sections);
@@ -65,7 +65,7 @@ describe('writing a capture', () => {
   test('finds all of a hundred thousand keys while they come, change and go', async () => {
     const opened = await openStore();
     fill(opened, 100_000);
-    const capture = opened.store.capture({ checkpointId: 1 });
+    const capture = opened.store.capture({ checkpointId: 1, mode: 'full' });
     const sections: KeyedSection[] = [];
     let turn = 0;
     await capture.write(
@@ -100,7 +100,7 @@ describe('writing a capture', () => {
     const { store } = await openStore();
     let asked = 0;
     const isOver = (): boolean => ++asked % 2 === 0;
-    await store.capture({ checkpointId: 1 }).write(NOWHERE, { isOver, next: () => Promise.resolve() });
+    await store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, { isOver, next: () => Promise.resolve() });
     expect(asked).toBeGreaterThanOrEqual(128);
   });
 
@@ -108,7 +108,7 @@ describe('writing a capture', () => {
     const opened = await openStore();
     opened.store.setCurrentKey('a');
     for (let i = 0; i < length; i++) opened.list.add(i);
-    const { store, list } = await restoredFrom(await developed(opened.store.capture({ checkpointId: 1 })));
+    const { store, list } = await restoredFrom(await developed(opened.store.capture({ checkpointId: 1, mode: 'full' })));
     store.setCurrentKey('a');
     expect([...list.values()]).toEqual([...Array(length).keys()]);
   });
@@ -116,7 +116,7 @@ describe('writing a capture', () => {
   test('ends when the capture is released meanwhile', async () => {
     const opened = await openStore();
     fill(opened, 1000);
-    const capture = opened.store.capture({ checkpointId: 7 });
+    const capture = opened.store.capture({ checkpointId: 7, mode: 'full' });
     let sections = 0;
     const writing = capture.write(
       {
@@ -141,17 +141,17 @@ describe('writing a capture', () => {
     const opened = await openStore();
     fill(opened, 1000);
     const writing = opened.store
-      .capture({ checkpointId: 7 })
+      .capture({ checkpointId: 7, mode: 'full' })
       .write(NOWHERE, { isOver: () => true, next: async () => opened.store.close() });
     await expect(writing).rejects.toThrow(/PROTOCOL_VIOLATION/);
   });
 
   test('is done once, and not after the release', async () => {
     const { store } = await openStore();
-    const capture = store.capture({ checkpointId: 1 });
+    const capture = store.capture({ checkpointId: 1, mode: 'full' });
     await capture.write(NOWHERE, NEVER_OVER);
     await expect(capture.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/PROTOCOL_VIOLATION/);
-    const released = store.capture({ checkpointId: 2 });
+    const released = store.capture({ checkpointId: 2, mode: 'full' });
     released.release();
     await expect(released.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/CHECKPOINT_FAILED/);
   });
@@ -164,7 +164,7 @@ describe('memory that captures hold', () => {
     store.setCurrentKey('a');
     for (let i = 0; i < 2000; i++) list.add(i);
     for (let i = 0; i < 2000; i++) map.set(i, i);
-    const capture = store.capture({ checkpointId: 1 });
+    const capture = store.capture({ checkpointId: 1, mode: 'full' });
     list.add(1);
     expect(store.isPressed()).toBe(false);
     list.clear();
@@ -173,7 +173,7 @@ describe('memory that captures hold', () => {
     expect(store.isPressed()).toBe(false);
     capture.release();
 
-    const another = store.capture({ checkpointId: 2 });
+    const another = store.capture({ checkpointId: 2, mode: 'full' });
     map.clear();
     expect(store.isPressed()).toBe(true);
     another.release();
@@ -184,7 +184,7 @@ describe('memory that captures hold', () => {
     const opened = await openStore({ preservedBytes: 25_000 });
     opened.store.setCurrentKey('a');
     opened.value.update('x'.repeat(10_000));
-    const captures = [1, 2, 3].map((checkpointId) => opened.store.capture({ checkpointId }));
+    const captures = [1, 2, 3].map((checkpointId) => opened.store.capture({ checkpointId, mode: 'full' }));
     opened.value.update('');
     expect(opened.store.isPressed()).toBe(true);
     captures[1]!.release();
@@ -201,7 +201,7 @@ describe('memory that captures hold', () => {
       }
     };
     update('x'.repeat(40_000));
-    opened.store.capture({ checkpointId: 1 });
+    opened.store.capture({ checkpointId: 1, mode: 'full' });
     update('');
     expect(opened.store.isPressed()).toBe(true);
   });
@@ -211,7 +211,7 @@ describe('memory that captures hold', () => {
     fill(opened, 300);
     opened.store.setCurrentKey('bad');
     opened.value.update(() => undefined);
-    const capture = opened.store.capture({ checkpointId: 1 });
+    const capture = opened.store.capture({ checkpointId: 1, mode: 'full' });
     fill(opened, 100);
     expect(opened.store.isPressed()).toBe(true);
     opened.store.setCurrentKey('bad');

@@ -199,7 +199,8 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   ): Promise<{ readonly restore: RestorePlan | undefined; readonly plan: PlanDescription }> {
     const open = await openNewest(job);
     if (open === undefined) return { restore: undefined, plan: this.#context.plan };
-    return planRestore(open, job.storage, this.#context);
+    const owner = job.ledger.completed.at(-1)?.owner ?? 'user';
+    return planRestore(open, owner, job.storage, this.#context);
   }
 
   #running(trigger: 'manual' | 'savepoint' | 'stop'): AttemptCheckpoints {

@@ -218,6 +218,7 @@ function statsOf(pending: PendingCheckpoint, location: CheckpointLocation, clock
     completedAt: clock.now(),
     durationMs: clock.monotonic() - pending.startedAt,
     stateBytes: pending.acks.reduce((sum, ack) => sum + ack.stateBytes, 0),
+    writtenBytes: pending.acks.reduce((sum, ack) => sum + ack.writtenBytes, 0),
     alignmentMs: pending.acks.reduce((longest, ack) => Math.max(longest, ack.alignmentMs), 0),
     inFlightRecords: inFlightOf(pending),
     pointer: location.pointer,

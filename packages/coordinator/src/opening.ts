@@ -43,6 +43,7 @@ export interface StartingPoint {
 /** Opens the storage and keeps every other process away from it, where the storage can. */
 export async function openStorage(context: CoordinatorContext, signal: AbortSignal): Promise<OpenStorage> {
   const { job, clock, logger, settings } = context;
+  refuseUnshared(context);
   const storage = await context.storage.open({ job, clock, logger });
   if (!context.storage.capabilities.locks) return { storage, lock: undefined };
   try {
@@ -51,6 +52,15 @@ export async function openStorage(context: CoordinatorContext, signal: AbortSign
     await storage.close();
     throw error;
   }
+}
+
+function refuseUnshared({ job, settings, storage }: CoordinatorContext): void {
+  if (!settings.incremental || storage.capabilities.sharedFiles === true) return;
+  throw new WeirError(
+    'CONFIG_CONTRADICTION',
+    `Job ${job} has incremental checkpoints, and in its checkpoint storage (${storage.type}) checkpoints have no files in common. Use another storage, or leave incremental out.`,
+    { recoverable: false },
+  );
 }
 
 /** Looks at what is stored and decides what to start from. Changes nothing, so a start that is refused can be tried again differently. */

@@ -15,6 +15,7 @@ import { assignState, type StateAssignment } from './compatibility.js';
 import { checkFinished, finishedSubtasks } from './finished-subtasks.js';
 import { adoptMaxParallelism, maxParallelismOf } from './max-parallelism.js';
 import { choicesAmong } from './recovery-choice.js';
+import type { CompletedCheckpoint } from './retention.js';
 import { decodeReference, identityOf, isSame, type CheckpointIdentity, type SavepointReference } from './reference.js';
 import { claimedState } from './unclaimed-state.js';
 
@@ -75,6 +76,7 @@ export async function identify(stored: StoredCheckpoint, storage: JobStorage): P
 /** Who restores what, and the plan as it then runs. Fails as {@link fit} if the checkpoint does not fit the plan. */
 export function planRestore(
   { stored, metadata, others }: OpenCheckpoint,
+  owner: CompletedCheckpoint['owner'],
   storage: JobStorage,
   context: CoordinatorContext,
 ): { readonly restore: RestorePlan; readonly plan: PlanDescription } {
@@ -86,6 +88,8 @@ export function planRestore(
     ...assignment,
     finished: finishedSubtasks(plan, metadata),
     maxParallelism: maxParallelismOf(metadata),
+    // A savepoint is the user's, also where the job's own folder refers to it.
+    isOwned: owner === 'job' && metadata.kind === 'checkpoint',
     read: (blob) => namingOthers(context.job, stored, others, () => storage.read(stored, blob)),
     readPart:
       readPart && ((blob, part) => namingOthers(context.job, stored, others, () => readPart(stored, blob, part))),

@@ -46,6 +46,9 @@ export async function sendBarriers(
 
 function barrierOf({ id, triggeredAt, savepoint }: PendingCheckpoint, settings: CheckpointSettings): Barrier {
   if (savepoint !== undefined) return barrier(id, triggeredAt, 'savepoint', savepoint.stop);
-  const aligned = barrier(id, triggeredAt);
-  return settings.unaligned ? { ...aligned, overtakesAfter: settings.alignedTimeoutMs } : aligned;
+  return {
+    ...barrier(id, triggeredAt),
+    ...(settings.unaligned ? { overtakesAfter: settings.alignedTimeoutMs } : {}),
+    ...(settings.incremental ? { isIncremental: true } : {}),
+  };
 }

@@ -15,7 +15,7 @@ function acknowledged(order: readonly number[]): PendingCheckpoint {
     const subtask = SUBTASKS[i]!;
     // The second subtask of the sink has nothing to store.
     const operators = i === 3 ? [] : [snapshotOf(subtask, 4)];
-    const measured = { stateBytes: 0, alignmentMs: 0, syncMs: 0, asyncMs: 0 };
+    const measured = { stateBytes: 0, writtenBytes: 0, alignmentMs: 0, syncMs: 0, asyncMs: 0 };
     const ack: Acknowledgement = {
       kind: 'ack',
       attempt: 1,

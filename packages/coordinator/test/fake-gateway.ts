@@ -69,6 +69,7 @@ export class FakeGateway implements AttemptGateway {
       checkpointId: id,
       snapshot: { subtask, operators: [snapshotOf(subtask, id)] },
       stateBytes: 10,
+      writtenBytes: 10,
       alignmentMs: 1,
       syncMs: 1,
       asyncMs: 1,

@@ -24,6 +24,7 @@ export const SETTINGS: CheckpointSettings = {
   minPauseMs: 0,
   maxConcurrent: 1,
   unaligned: false,
+  incremental: false,
   alignedTimeoutMs: 0,
   tolerableFailures: 0,
   retention: 'delete-on-cancellation',

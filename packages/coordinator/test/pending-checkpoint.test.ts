@@ -19,6 +19,7 @@ function ackOf(subtask: SubtaskId): Acknowledgement {
     checkpointId: 7,
     snapshot,
     stateBytes: 0,
+    writtenBytes: 0,
     alignmentMs: 0,
     syncMs: 0,
     asyncMs: 0,

@@ -190,7 +190,9 @@ describe('keyed state', () => {
       );
       const given = onto(found, after).flatMap((parts, index) =>
         parts.flatMap(({ keyed }) =>
-          keyed.flatMap((handle) => handle.groups.map(({ keyGroup, offset }) => ({ keyGroup, offset, index }))),
+          keyed.flatMap((handle) =>
+            ('groups' in handle ? handle.groups : []).map(({ keyGroup, offset }) => ({ keyGroup, offset, index })),
+          ),
         ),
       );
       expect(given.toSorted((a, b) => a.keyGroup - b.keyGroup)).toEqual(

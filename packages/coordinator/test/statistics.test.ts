@@ -11,6 +11,7 @@ function statsOf(checkpointId: number, completedAt = 0): CheckpointStats {
     completedAt,
     durationMs: 5,
     stateBytes: 100,
+    writtenBytes: 100,
     alignmentMs: 2,
     inFlightRecords: 0,
     pointer: 'p',

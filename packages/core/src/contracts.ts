@@ -141,12 +141,16 @@ export type {
   InlineBlob,
   KeyGroupRange,
   KeyedStateHandle,
+  NativeFile,
+  NativeStateHandle,
   OperatorRestore,
   OperatorSnapshot,
   OperatorStateHandle,
   OperatorStateMode,
   OperatorStateShare,
   RecordedKind,
+  SectionsHandle,
+  SharedBlob,
   StateKind,
   StateMeta,
   SubtaskSnapshot,
@@ -162,7 +166,9 @@ export type {
 } from './contracts/source.js';
 export type {
   AggregatingState,
+  CaptureMode,
   CaptureRequest,
+  IncrementalOutput,
   KeyedCapture,
   KeyedGroup,
   KeyedSection,
@@ -171,6 +177,7 @@ export type {
   ListState,
   MapState,
   ReducingState,
+  RestoredBase,
   Slice,
   StateBackend,
   StateBackendCapabilities,
@@ -178,6 +185,7 @@ export type {
   StateEntry,
   StateHandle,
   StateScope,
+  StoredBytes,
   ValueState,
 } from './contracts/state-backend.js';
 export { WEIR_VERSION } from './contracts/version.js';

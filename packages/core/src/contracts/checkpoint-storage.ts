@@ -1,7 +1,7 @@
 import type { AttemptNumber, CheckpointId, JobName } from '../element/ids.js';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
-import type { BlobHandle, BlobPart, FileBlob } from './snapshot.js';
+import type { BlobHandle, BlobPart, FileBlob, SharedBlob } from './snapshot.js';
 
 /**
  * Durable bytes of checkpoints. Nothing here knows what a checkpoint means: completing, retaining and restoring are the coordinator's.
@@ -20,6 +20,8 @@ export interface StorageCapabilities {
   readonly locks: boolean;
   /** Savepoints can be put into directories of the user's, see {@link JobStorage.createSavepoint}. Absent: they cannot. */
   readonly savepoints?: boolean | undefined;
+  /** Checkpoints of a job can have files in common, see {@link CheckpointLocation.createSharedBlob}. Absent: all of them are full. */
+  readonly sharedFiles?: boolean | undefined;
 }
 export interface StorageScope {
   readonly job: JobName;
@@ -58,8 +60,12 @@ export interface JobStorage {
    * Some of them, for storages that need not read the rest: a job restored at a higher parallelism reads as much as before. Exactly so many bytes,
    * CHECKPOINT_UNREADABLE (naming file and checkpoint) if they are not there. The checksum is of the whole, so whoever reads a part verifies it.
    */
-  readPart?(checkpoint: StoredCheckpoint, blob: FileBlob, part: BlobPart): Promise<Uint8Array>;
-  /** Deletes a checkpoint with all its private files, `_metadata` first, so that a half deleted one never looks complete. Idempotent. */
+  readPart?(checkpoint: StoredCheckpoint, blob: FileBlob | SharedBlob, part: BlobPart): Promise<Uint8Array>;
+  /** The names (`SharedBlob.path`) of all shared files of the job, those included that no checkpoint refers to. There with `capabilities.sharedFiles`. */
+  listShared?(): Promise<readonly string[]>;
+  /** Deletes a shared file; a missing one is not an error. There with `capabilities.sharedFiles`. */
+  deleteShared?(path: string): Promise<void>;
+  /** Deletes a checkpoint with all its private files, `_metadata` first, so that a half deleted one never looks complete. Idempotent. Leaves shared files. */
   delete(checkpoint: StoredCheckpoint): Promise<void>;
   /** The durable mark of a finished job: its bytes, or undefined. */
   readFinished(): Promise<Uint8Array | undefined>;
@@ -93,6 +99,11 @@ export interface StorageLock {
 export interface CheckpointLocation extends StoredCheckpoint {
   /** A new blob; small ones end up inline. */
   createBlob(): BlobWriter;
+  /**
+   * A new file that later checkpoints may refer to, always a `shared` handle with this key. Two of one key are two files. `discard` removes it;
+   * once published it is the coordinator's to delete. There with `capabilities.sharedFiles`, not for savepoints.
+   */
+  createSharedBlob?(key: string): BlobWriter;
   /** Makes the checkpoint complete: atomic and durable, all blobs finished before it. Fails with STORAGE_FAILED if already published. */
   publish(metadata: Uint8Array): Promise<void>;
   /** Removes all that was written. Allowed at any time before publish; later calls on the location and its blobs fail. Idempotent. */

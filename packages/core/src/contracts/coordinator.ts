@@ -11,6 +11,7 @@ import type {
   EnumeratorSnapshot,
   FileBlob,
   OperatorRestore,
+  SharedBlob,
   SubtaskSnapshot,
 } from './snapshot.js';
 
@@ -37,6 +38,8 @@ export interface CheckpointSettings {
   readonly lockTimeoutMs: number;
   /** Restoring an older checkpoint than the newest is accepted although sinks will repeat output. */
   readonly allowDuplicates: boolean;
+  /** Checkpoints may be made of what earlier ones have stored, where backend and storage can do that. Savepoints never are. */
+  readonly incremental: boolean;
   /** State that no operator of the job claims is left behind instead of refused. */
   readonly allowNonRestoredState: boolean;
   /** Whose the checkpoint or savepoint is that is restored by its path: `claim`: the job's, which removes it once it is superfluous; `no-claim`: the user's. */
@@ -179,10 +182,12 @@ export interface RestorePlan {
   readonly enumerators: ReadonlyMap<OperatorUid, EnumeratorSnapshot>;
   /** Names of subtasks that were past their end: of these nothing is opened, only output left to commit is committed. Absent: none. */
   readonly finished?: ReadonlySet<string> | undefined;
+  /** False: its files are the user's and may go at any time, so that no checkpoint may be made of them. */
+  readonly isOwned: boolean;
   /** Bytes behind a handle, verified. */
   read(blob: BlobHandle): Promise<Uint8Array>;
   /** So many bytes of a blob, not verified; absent where the storage reads whole blobs only. */
-  readonly readPart?: ((blob: FileBlob, part: BlobPart) => Promise<Uint8Array>) | undefined;
+  readonly readPart?: ((blob: FileBlob | SharedBlob, part: BlobPart) => Promise<Uint8Array>) | undefined;
 }
 
 /** The running attempt, as the coordinator sees it. */
@@ -221,6 +226,8 @@ export interface Acknowledgement {
   readonly checkpointId: CheckpointId;
   readonly snapshot: SubtaskSnapshot;
   readonly stateBytes: number;
+  /** Of these, what was written for this checkpoint. */
+  readonly writtenBytes: number;
   /** First to last barrier. */
   readonly alignmentMs: number;
   /** prepare and capture. */

@@ -48,8 +48,10 @@ export interface CheckpointStats {
   readonly triggeredAt: number;
   readonly completedAt: number;
   readonly durationMs: number;
-  /** Bytes of state written for it, inline ones included. */
+  /** Bytes of state that it consists of, inline ones included. */
   readonly stateBytes: number;
+  /** Of these, what was written for it: the rest is what it has in common with earlier checkpoints. */
+  readonly writtenBytes: number;
   /** Longest alignment of a subtask. */
   readonly alignmentMs: number;
   /** Records that are part of it because barriers have overtaken them, or because they went round a loop. */

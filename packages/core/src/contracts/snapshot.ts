@@ -15,8 +15,8 @@ export interface KeyGroupRange {
   readonly last: KeyGroup;
 }
 
-/** Bytes in checkpoint storage: inside `_metadata`, or in a file named relative to the checkpoint's own location. */
-export type BlobHandle = InlineBlob | FileBlob;
+/** Bytes in checkpoint storage: inside `_metadata`, in a file of the checkpoint's own, or in one that several checkpoints of a job are made of. */
+export type BlobHandle = InlineBlob | FileBlob | SharedBlob;
 export interface InlineBlob {
   readonly kind: 'inline';
   readonly bytes: Uint8Array;
@@ -24,6 +24,18 @@ export interface InlineBlob {
 export interface FileBlob {
   readonly kind: 'blob';
   /** Relative to the checkpoint's location, with `/`. */
+  readonly path: string;
+  readonly length: number;
+  readonly algorithm: 'crc32';
+  readonly checksum: number;
+}
+
+/** Written once, referred to by any number of checkpoints of the job, deleted when the last of them is (see {@link JobStorage.deleteShared}). */
+export interface SharedBlob {
+  readonly kind: 'shared';
+  /** What its writer knows it by: equal keys in two checkpoints mean the same content (Flink: SharedStateRegistryKey). */
+  readonly key: string;
+  /** Its name among the shared files of the job. */
   readonly path: string;
   readonly length: number;
   readonly algorithm: 'crc32';
@@ -46,14 +58,39 @@ export interface StateMeta {
   readonly kind: RecordedKind;
   readonly serializer: SerializerRef;
 }
-/** Keyed state of one subtask: sections per key group, see snapshot/keyed-sections.ts. */
-export interface KeyedStateHandle {
+/**
+ * Keyed state of one subtask. Several make up the state of an operator: those of one subtask follow one another in time, each telling what has
+ * changed since the one before (incremental checkpoints); those of different subtasks have no key group in common.
+ */
+export type KeyedStateHandle = SectionsHandle | NativeStateHandle;
+/** Sections per key group, see snapshot/keyed-sections.ts: readable without the backend that wrote them. */
+export interface SectionsHandle {
   readonly range: KeyGroupRange;
-  readonly format: 'canonical';
+  /** `canonical`: the rows that are there. `changes`: what was put and removed since the handle before it, see state/changes.ts. */
+  readonly format: 'canonical' | 'changes';
   /** Index in this array is the state id used in the sections. */
   readonly states: readonly StateMeta[];
   /** Where the sections of each non-empty key group lie in the blob; ascending by key group, contiguous per group. */
   readonly groups: readonly { readonly keyGroup: KeyGroup; readonly offset: number; readonly length: number }[];
+  readonly blob: BlobHandle;
+}
+
+/** Files in the format of the state backend that wrote them, which alone reads them. */
+export interface NativeStateHandle {
+  readonly range: KeyGroupRange;
+  readonly format: 'native';
+  /** The `type` of the backend, and the version of what it keeps its files with. */
+  readonly engine: string;
+  readonly engineVersion: string;
+  /** Whatever a reader must know to open the files. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly states: readonly StateMeta[];
+  /** Of the operator at the capture; undefined if there was none yet. */
+  readonly watermark: number | undefined;
+  readonly files: readonly NativeFile[];
+}
+export interface NativeFile {
+  readonly name: string;
   readonly blob: BlobHandle;
 }
 

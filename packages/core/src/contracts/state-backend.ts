@@ -4,7 +4,16 @@ import type { Awaitable } from './awaitable.js';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
 import type { Serializer } from './serializer.js';
-import type { KeyGroupRange, RecordedKind, StateKind, StateMeta } from './snapshot.js';
+import type { BlobWriter } from './checkpoint-storage.js';
+import type {
+  BlobHandle,
+  KeyGroupRange,
+  KeyedStateHandle,
+  NativeStateHandle,
+  RecordedKind,
+  StateKind,
+  StateMeta,
+} from './snapshot.js';
 
 /** Working state of keyed operators. All access is synchronous. */
 export interface StateBackend {
@@ -15,6 +24,8 @@ export interface StateBackend {
 export interface StateBackendCapabilities {
   /** Values read from a state are the same object until the entry is written; a backend that decodes on each read says false. */
   readonly keepsIdentity: boolean;
+  /** It can capture incrementally, see {@link CaptureRequest.mode}. Absent: every capture is full. */
+  readonly incremental?: boolean | undefined;
 }
 export interface StateScope {
   readonly job: string;
@@ -94,6 +105,13 @@ export interface KeyedStateStore {
   capture(request: CaptureRequest): KeyedCapture;
   /** Takes rows of a snapshot back, before the first record. Sections of groups outside of the store's range are never given. Rows add up. */
   restore(section: KeyedSection): void;
+  /**
+   * Takes back what a backend of the same `type` has written in its own format, of those key groups that are in the store's range. Absent: it has
+   * no format of its own. Fails with CHECKPOINT_INCOMPATIBLE if it cannot read such files, before it reads any.
+   */
+  restoreNative?(state: NativeStateHandle, stored: StoredBytes): Promise<void>;
+  /** Everything that was stored has been given back. For backends that capture incrementally. */
+  restored?(base: RestoredBase): void;
   /** True while captures hold so many preserved bytes that no more records should come until writing has caught up. */
   isPressed(): boolean;
   /** Every entry, for what is built anew from state when it was restored, for tests and tools: order and identity unspecified. */
@@ -104,6 +122,24 @@ export interface KeyedStateStore {
 }
 export interface CaptureRequest {
   readonly checkpointId: CheckpointId;
+  /**
+   * `full`: every row, in canonical sections, so that any backend can restore it. `incremental`: it may be made of what `completed` has confirmed
+   * and of what has changed since, in any format. With nothing confirmed, and after a restore of what is not the job's own, there is no base.
+   */
+  readonly mode: CaptureMode;
+}
+export type CaptureMode = 'full' | 'incremental';
+/** Reads what lies behind handles. */
+export interface StoredBytes {
+  /** In order, verified by length and checksum at the end: whatever was made of the bytes is void if it fails with CHECKPOINT_UNREADABLE. */
+  open(blob: BlobHandle): AsyncIterable<Uint8Array>;
+}
+export interface RestoredBase {
+  readonly checkpointId: CheckpointId;
+  /** In the order in which they were given back, those included of which nothing was needed. */
+  readonly handles: readonly KeyedStateHandle[];
+  /** False: the files are the user's and may go at any time, so the next checkpoint must not be made of them. */
+  readonly isOwned: boolean;
 }
 export type StateEntry =
   | { readonly key: Key; readonly kind: 'value'; readonly value: unknown }
@@ -112,10 +148,17 @@ export type StateEntry =
 
 export interface KeyedCapture {
   /**
+   * What becomes of the sections that `write` gives. Default `private`: they are the rows of this checkpoint and of no other. `base`: later
+   * checkpoints may refer to these rows. `changes`: they tell what has changed since the handle that was added last, and may be referred to as well.
+   */
+  readonly sections?: 'private' | 'base' | 'changes' | undefined;
+  /**
    * Writes the state of the capture in slices while records flow: works until `slice.isOver()`, then awaits `slice.next()`.
    * Sections come in ascending key groups; a group may have several for one state, all before the next group's.
    */
   write(out: KeyedStateOutput, slice: Slice): Promise<void>;
+  /** What the state now consists of in checkpoint storage, durable. Called after `write`, before `release`; the checkpoint may still be aborted. */
+  written?(handles: readonly KeyedStateHandle[]): void;
   /** The capture holds nothing any more. Called once: after `write` settled, or instead of it. */
   release(): void;
 }
@@ -129,6 +172,16 @@ export interface Slice {
 export interface KeyedStateOutput {
   /** Appends a section. `rows` is taken over until the returned promise settles (or at once if none is returned). */
   section(section: KeyedSection): void | Promise<void>;
+  /** There for captures that were asked to be incremental. */
+  readonly incremental?: IncrementalOutput | undefined;
+}
+export interface IncrementalOutput {
+  /** For files in the backend's own format. With a key: the file may be referred to by later checkpoints. Removed if the capture cannot be written. */
+  createBlob(sharedKey?: string): BlobWriter;
+  /** The state consists of this as well: of what an earlier checkpoint has written, or of blobs made now. In front of the sections. */
+  add(handle: KeyedStateHandle): void;
+  /** What to note in a native handle; see {@link NativeStateHandle.watermark}. */
+  readonly watermark: number | undefined;
 }
 /** Rows of one state in one key group, in the canonical row format (state/rows.ts). */
 export interface KeyedSection {
@@ -136,6 +189,8 @@ export interface KeyedSection {
   readonly state: StateMeta;
   readonly count: number;
   readonly rows: Uint8Array;
+  /** True: the rows are changes (state/changes.ts) to what earlier sections of the group have given. */
+  readonly isChange?: boolean | undefined;
 }
 /** The keyed state of one key group, as stored. */
 export interface KeyedGroup {

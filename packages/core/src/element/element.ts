@@ -34,6 +34,8 @@ export interface Barrier {
   readonly overtakesAfter?: number | undefined;
   /** It may not overtake on the edge that it came over; behind the subtask that aligns it it may again. */
   readonly isForcedAligned?: boolean | undefined;
+  /** Keyed state may be captured as what has changed. Absent: all of it is. */
+  readonly isIncremental?: boolean | undefined;
 }
 /** The sender gave the checkpoint up; its barrier will not come. */
 export interface CancelMarker {

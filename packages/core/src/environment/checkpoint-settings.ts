@@ -35,6 +35,11 @@ export interface CheckpointOptions {
   readonly failOnCheckpointError?: boolean | undefined;
   /** Checkpoints go on after a subtask has finished. False: then only the final one is taken. Default true. */
   readonly checkpointsAfterFinish?: boolean | undefined;
+  /**
+   * Checkpoints consist of what has changed and of what earlier ones have stored, where the state backend can do that; savepoints are always
+   * whole. Default false.
+   */
+  readonly incremental?: boolean | undefined;
   /** Which checkpoints outlive the job. Default `delete-on-cancellation`: those of a job that failed. */
   readonly externalized?: RetentionPolicy | undefined;
   /** How many completed checkpoints are kept. Default 1. */
@@ -80,6 +85,7 @@ const KEYS = {
   unaligned: 'execution.checkpointing.unaligned.enabled',
   alignedTimeout: 'execution.checkpointing.aligned-checkpoint-timeout',
   tolerableFailures: 'execution.checkpointing.tolerable-failed-checkpoints',
+  incremental: 'execution.checkpointing.incremental',
   externalized: 'execution.checkpointing.externalized-checkpoint-retention',
   numRetained: 'execution.checkpointing.num-retained',
   checkpointsAfterFinish: 'execution.checkpointing.checkpoints-after-tasks-finish',
@@ -136,6 +142,7 @@ export function resolveCheckpointSettings(
     tolerableFailures: isExplicit('tolerableFailures')
       ? setting('tolerableFailures')
       : (toleratedBy(failOnCheckpointError) ?? setting('tolerableFailures')),
+    incremental: setting('incremental'),
     retention: setting('externalized'),
     numRetained: setting('numRetained'),
     checkpointsAfterFinish: setting('checkpointsAfterFinish'),

@@ -53,6 +53,14 @@ export const SUPPORTED_KEYS = {
     was: ['execution.checkpointing.alignment-timeout'],
     about: 'How long after its trigger an unaligned checkpoint stays aligned.',
   },
+  'execution.checkpointing.incremental': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    was: ['state.backend.incremental'],
+    about:
+      'Whether checkpoints consist of what has changed and of what earlier ones have stored, where the state backend can do that.',
+  },
   'execution.checkpointing.externalized-checkpoint-retention': {
     status: 'supported',
     type: {

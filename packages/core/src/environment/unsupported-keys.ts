@@ -32,7 +32,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
     'each job has a folder of its own, named for it',
     'state.checkpoints.create-subdir',
   ),
-  [`${CHECKPOINTING}incremental`]: later('each checkpoint holds the whole state', 'state.backend.incremental'),
   [`${CHECKPOINTING}cleaner.parallel-mode`]: later(
     'old checkpoints are deleted one by one',
     'state.checkpoint.cleaner.parallel-mode',

@@ -99,6 +99,8 @@ export class SnapshotWrites {
     try {
       written = await writeSnapshot({
         subtask,
+        attempt,
+        checkpointId,
         keyGroups,
         parts: captures,
         loop,
@@ -114,9 +116,19 @@ export class SnapshotWrites {
     }
     if (isOver()) return;
     const asyncMs = clock.monotonic() - begun;
-    const { snapshot, stateBytes } = written;
+    const { snapshot, stateBytes, writtenBytes } = written;
     const part = finished ? { ...snapshot, finished } : snapshot;
-    report({ kind: 'ack', attempt, subtask, checkpointId, snapshot: part, stateBytes, ...timing, asyncMs });
+    report({
+      kind: 'ack',
+      attempt,
+      subtask,
+      checkpointId,
+      snapshot: part,
+      stateBytes,
+      writtenBytes,
+      ...timing,
+      asyncMs,
+    });
   }
 
   #slice(signal: AbortSignal): Slice {

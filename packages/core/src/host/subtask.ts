@@ -571,7 +571,7 @@ export class Subtask implements Runnable, LoopMember {
       this.#router.forward(barrier);
       this.#options.onForwarded(checkpointId);
       if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
-      const captures = stage.capture(checkpointId);
+      const captures = stage.capture(checkpointId, barrier.isIncremental === true ? 'incremental' : 'full');
       const timing = { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun };
       if (this.#loop !== undefined) {
         this.#loop.snapshotTaken(checkpointId, { captures, timing, inFlight });

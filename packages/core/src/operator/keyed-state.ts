@@ -1,5 +1,7 @@
-import type { RecordedKind } from '../contracts/snapshot.js';
+import type { NativeStateHandle, RecordedKind, StateMeta } from '../contracts/snapshot.js';
 import type {
+  CaptureMode,
+  IncrementalOutput,
   KeyedCapture,
   KeyedSection,
   KeyedStateStore,
@@ -12,6 +14,7 @@ import type { CheckpointId } from '../element/ids.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import type { DeclaredState } from '../state/descriptors.js';
+import { GroupWatermarks } from './group-watermarks.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 
 /** The keyed state of one operator over its life: opened, filled from a checkpoint, captured, closed. */
@@ -92,18 +95,33 @@ export class KeyedState {
     );
   }
 
-  /** The watermark is the smallest of the groups': nothing that any of them had yet to see counts as late. */
   async #restore(store: KeyedStateStore): Promise<void> {
-    if (this.#restored === undefined) return;
+    const restored = this.#restored;
+    if (restored === undefined) return;
+    this.#restored = undefined;
+    const { keyGroups } = this.#context;
+    const watermarks = new GroupWatermarks(keyGroups);
     const kinds = new Map(this.#declarations.map(({ name, kind }) => [name, kind]));
-    let watermark = Number.POSITIVE_INFINITY;
-    for await (const group of this.#restored.keyedGroups(this.#declarations, this.#context.keyGroups)) {
-      watermark = Math.min(watermark, group.watermark ?? Number.NEGATIVE_INFINITY);
+    for (const state of restored.nativeStates(this.#declarations, keyGroups)) {
+      if (store.restoreNative === undefined) throw this.#unreadable(restored, state);
+      watermarks.ofRange(state.range, state.watermark);
+      await store.restoreNative({ ...state, states: state.states.map((meta) => metaOf(meta, kinds)) }, restored);
+    }
+    for await (const group of restored.keyedGroups(this.#declarations, keyGroups)) {
+      watermarks.ofGroup(group.keyGroup, group.watermark);
       for (const section of group.sections) store.restore(sectionOf(section, kinds));
     }
-    this.#restored = undefined;
-    // The final one said that nothing would follow, but whoever restores may have more. It comes again by itself if not.
-    if (watermark < Number.POSITIVE_INFINITY) this.#watermark = watermark;
+    store.restored?.(restored.base);
+    this.#watermark = watermarks.smallest ?? this.#watermark;
+  }
+
+  #unreadable({ checkpointId }: RestoredState, { engine }: NativeStateHandle): WeirError {
+    return new WeirError(
+      'CHECKPOINT_INCOMPATIBLE',
+      `Checkpoint ${String(checkpointId)} of job ${this.#context.job} holds state of operator ${this.#context.uid} in the format of state backend ` +
+        `'${engine}', which the installed one does not read. Install that backend, or restore a savepoint: any backend reads those.`,
+      { recoverable: false },
+    );
   }
 
   async close(): Promise<void> {
@@ -116,8 +134,8 @@ export class KeyedState {
     return this.#watermark === Number.NEGATIVE_INFINITY ? undefined : this.#watermark;
   }
 
-  #capture(checkpointId: CheckpointId): KeyedCapture {
-    const capture = this.store.capture({ checkpointId });
+  #capture(checkpointId: CheckpointId, mode: CaptureMode): KeyedCapture {
+    const capture = this.store.capture({ checkpointId, mode });
     return this.#recordedKinds.size === 0 ? capture : recordingKinds(capture, this.#recordedKinds);
   }
 
@@ -126,8 +144,8 @@ export class KeyedState {
     restore: (state: RestoredState): void => {
       this.#restored = state;
     },
-    capture: (checkpointId: CheckpointId): OperatorCapture | undefined =>
-      this.hasStates ? { keyed: this.#capture(checkpointId), watermark: this.#capturedWatermark } : undefined,
+    capture: (checkpointId: CheckpointId, mode: CaptureMode): OperatorCapture | undefined =>
+      this.hasStates ? { keyed: this.#capture(checkpointId, mode), watermark: this.#capturedWatermark } : undefined,
     completed: (checkpointId: CheckpointId): void => {
       this.#store?.completed(checkpointId);
     },
@@ -137,18 +155,41 @@ export class KeyedState {
   };
 }
 
-/** The same capture, whose sections say what kind of state the operator declared. */
+/** The same capture, whose sections and handles say what kind of state the operator declared. */
 function recordingKinds(capture: KeyedCapture, kinds: ReadonlyMap<string, RecordedKind>): KeyedCapture {
   return {
-    write: (out, slice) => capture.write({ section: (section) => out.section(sectionOf(section, kinds)) }, slice),
+    sections: capture.sections,
+    write: (out, slice) =>
+      capture.write(
+        {
+          section: (section) => out.section(sectionOf(section, kinds)),
+          incremental: out.incremental === undefined ? undefined : recordingHandles(out.incremental, kinds),
+        },
+        slice,
+      ),
+    written: (handles) => capture.written?.(handles),
     release: () => {
       capture.release();
     },
   };
 }
 
+function recordingHandles(out: IncrementalOutput, kinds: ReadonlyMap<string, RecordedKind>): IncrementalOutput {
+  return {
+    watermark: out.watermark,
+    createBlob: (sharedKey) => out.createBlob(sharedKey),
+    add(handle) {
+      out.add({ ...handle, states: handle.states.map((state) => metaOf(state, kinds)) });
+    },
+  };
+}
+
 function sectionOf(section: KeyedSection, kinds: ReadonlyMap<string, RecordedKind>): KeyedSection {
-  const { state } = section;
+  const state = metaOf(section.state, kinds);
+  return state === section.state ? section : { ...section, state };
+}
+
+function metaOf(state: StateMeta, kinds: ReadonlyMap<string, RecordedKind>): StateMeta {
   const kind = kinds.get(state.name) ?? state.kind;
-  return kind === state.kind ? section : { ...section, state: { ...state, kind } };
+  return kind === state.kind ? state : { ...state, kind };
 }

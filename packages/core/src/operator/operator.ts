@@ -3,9 +3,17 @@ import type { Awaitable } from '../contracts/awaitable.js';
 import type { Clock, Random } from '../contracts/clock.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
-import type { Committable, KeyGroupRange, OperatorStateMode } from '../contracts/snapshot.js';
+import type { Committable, KeyGroupRange, NativeStateHandle, OperatorStateMode } from '../contracts/snapshot.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { KeyedCapture, KeyedGroup, KeyedStateStore, StateDeclaration } from '../contracts/state-backend.js';
+import type {
+  CaptureMode,
+  KeyedCapture,
+  KeyedGroup,
+  KeyedStateStore,
+  RestoredBase,
+  StateDeclaration,
+  StoredBytes,
+} from '../contracts/state-backend.js';
 import type { StreamElement } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
 import type { Flow } from './flow.js';
@@ -31,8 +39,11 @@ export interface Operator<in A = never, out B = unknown> {
   finish?(): Awaitable<void>;
   /** May still emit; no input comes until it settles, and what it emits precedes the barrier. From then until `capture` it emits nothing. */
   prepare?(checkpointId: CheckpointId): Awaitable<void>;
-  /** The state at this moment: synchronous, emits nothing, O(1) in the size of the state. Undefined: nothing to store. */
-  capture?(checkpointId: CheckpointId): OperatorCapture | undefined;
+  /**
+   * The state at this moment: synchronous, emits nothing, O(1) in the size of the state. Undefined: nothing to store. `mode` is for keyed state,
+   * see {@link CaptureRequest.mode}.
+   */
+  capture?(checkpointId: CheckpointId, mode: CaptureMode): OperatorCapture | undefined;
   /** The checkpoint and all before are complete. A promise is awaited before the job finishes, not before the next record. */
   completed?(checkpointId: CheckpointId): Awaitable<void>;
   aborted?(checkpointId: CheckpointId): void;
@@ -62,9 +73,16 @@ export interface CapturedCommittables {
 }
 
 /** What an operator finds in the checkpoint it restores, of every old subtask that this one continues. Damage is CHECKPOINT_UNREADABLE. */
-export interface RestoredState {
+export interface RestoredState extends StoredBytes {
   readonly checkpointId: CheckpointId;
-  /** Key groups within the range that have state, with that of the given states, verified. SERIALIZER_MISMATCH where a serializer cannot read it. */
+  /** Keyed state of this operator, whatever its format. */
+  readonly base: RestoredBase;
+  /** Keyed state in a backend's own format, of groups within the range. SERIALIZER_MISMATCH where a serializer cannot read it. */
+  nativeStates(states: readonly StateDeclaration[], range: KeyGroupRange): readonly NativeStateHandle[];
+  /**
+   * Key groups within the range that have state, with that of the given states, verified. SERIALIZER_MISMATCH where a serializer cannot read it. A
+   * group comes again where a later handle tells how it has changed.
+   */
   keyedGroups(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncIterable<KeyedGroup>;
   /** Every name of operator state that is stored, and how it is dealt out. */
   readonly operatorStates: ReadonlyMap<string, OperatorStateMode>;

@@ -3,10 +3,15 @@ import type {
   BlobHandle,
   ChannelStateHandle,
   CommittablesHandle,
+  FileBlob,
+  KeyGroupRange,
   KeyedStateHandle,
+  NativeStateHandle,
   OperatorStateHandle,
   OperatorStateMode,
   RecordedKind,
+  SectionsHandle,
+  StateMeta,
 } from '../contracts/snapshot.js';
 import type { ByteReader, ByteWriter } from '../element/bytes.js';
 
@@ -18,11 +23,12 @@ const CHANNEL_KINDS: readonly ChannelStateHandle['kind'][] = ['input', 'output',
 const BOOLEANS: readonly boolean[] = [false, true];
 const INLINE = 0;
 const FILE = 1;
-const CANONICAL = 0;
+const SHARED = 2;
+const FORMATS: readonly KeyedStateHandle['format'][] = ['canonical', 'changes', 'native'];
 const CRC32 = 0;
 
 export function writeKeyedHandle(out: ByteWriter, handle: KeyedStateHandle): void {
-  out.u8(CANONICAL);
+  writeWord(out, FORMATS, handle.format);
   out.varint(handle.range.first);
   out.varint(handle.range.last);
   writeList(out, handle.states, (state) => {
@@ -30,26 +36,61 @@ export function writeKeyedHandle(out: ByteWriter, handle: KeyedStateHandle): voi
     writeWord(out, STATE_KINDS, state.kind);
     writeSerializerRef(out, state.serializer);
   });
-  writeList(out, handle.groups, (group) => {
+  if (handle.format === 'native') writeNative(out, handle);
+  else writeSections(out, handle);
+}
+
+export function readKeyedHandle(from: ByteReader): KeyedStateHandle {
+  const format = readWord(from, FORMATS);
+  const range = { first: from.varint(), last: from.varint() };
+  const states = readList(from, () => ({
+    name: from.text(),
+    kind: readWord(from, STATE_KINDS),
+    serializer: readSerializerRef(from),
+  }));
+  if (format === 'native') return readNative(from, range, states);
+  return {
+    range,
+    format,
+    states,
+    groups: readList(from, () => ({ keyGroup: from.varint(), offset: from.varint(), length: from.varint() })),
+    blob: readBlobHandle(from),
+  };
+}
+
+function writeSections(out: ByteWriter, { groups, blob }: SectionsHandle): void {
+  writeList(out, groups, (group) => {
     out.varint(group.keyGroup);
     out.varint(group.offset);
     out.varint(group.length);
   });
-  writeBlobHandle(out, handle.blob);
+  writeBlobHandle(out, blob);
 }
 
-export function readKeyedHandle(from: ByteReader): KeyedStateHandle {
-  if (from.u8() !== CANONICAL) throw malformed(from, 'format of keyed state');
+function writeNative(out: ByteWriter, handle: NativeStateHandle): void {
+  out.text(handle.engine);
+  out.text(handle.engineVersion);
+  writeList(out, Object.entries(handle.options), ([name, value]) => {
+    out.text(name);
+    out.text(value);
+  });
+  writeOptional(out, handle.watermark, (watermark) => out.f64(watermark));
+  writeList(out, handle.files, ({ name, blob }) => {
+    out.text(name);
+    writeBlobHandle(out, blob);
+  });
+}
+
+function readNative(from: ByteReader, range: KeyGroupRange, states: readonly StateMeta[]): NativeStateHandle {
   return {
-    range: { first: from.varint(), last: from.varint() },
-    format: 'canonical',
-    states: readList(from, () => ({
-      name: from.text(),
-      kind: readWord(from, STATE_KINDS),
-      serializer: readSerializerRef(from),
-    })),
-    groups: readList(from, () => ({ keyGroup: from.varint(), offset: from.varint(), length: from.varint() })),
-    blob: readBlobHandle(from),
+    range,
+    format: 'native',
+    engine: from.text(),
+    engineVersion: from.text(),
+    options: Object.fromEntries(readList(from, () => [from.text(), from.text()])),
+    states,
+    watermark: readOptional(from, () => from.f64()),
+    files: readList(from, () => ({ name: from.text(), blob: readBlobHandle(from) })),
   };
 }
 
@@ -122,10 +163,12 @@ function writeBlobHandle(out: ByteWriter, blob: BlobHandle): void {
       return;
     case 'blob':
       out.u8(FILE);
-      out.text(blob.path);
-      out.varint(blob.length);
-      out.u8(CRC32);
-      out.u32(blob.checksum);
+      writeFile(out, blob);
+      return;
+    case 'shared':
+      out.u8(SHARED);
+      out.text(blob.key);
+      writeFile(out, blob);
   }
 }
 
@@ -134,15 +177,29 @@ function readBlobHandle(from: ByteReader): BlobHandle {
     case INLINE:
       // A copy, so that a small state does not keep the whole `_metadata` in memory.
       return { kind: 'inline', bytes: new Uint8Array(from.block()) };
-    case FILE: {
-      const path = from.text();
-      const length = from.varint();
-      if (from.u8() !== CRC32) throw malformed(from, 'checksum algorithm');
-      return { kind: 'blob', path, length, algorithm: 'crc32', checksum: from.u32() };
-    }
+    case FILE:
+      return { kind: 'blob', ...readFile(from) };
+    case SHARED:
+      return { kind: 'shared', key: from.text(), ...readFile(from) };
     default:
       throw malformed(from, 'kind of blob');
   }
+}
+
+type FileFields = Omit<FileBlob, 'kind'>;
+
+function writeFile(out: ByteWriter, { path, length, checksum }: FileFields): void {
+  out.text(path);
+  out.varint(length);
+  out.u8(CRC32);
+  out.u32(checksum);
+}
+
+function readFile(from: ByteReader): FileFields {
+  const path = from.text();
+  const length = from.varint();
+  if (from.u8() !== CRC32) throw malformed(from, 'checksum algorithm');
+  return { path, length, algorithm: 'crc32', checksum: from.u32() };
 }
 
 export function writeSerializerRef(out: ByteWriter, ref: SerializerRef): void {

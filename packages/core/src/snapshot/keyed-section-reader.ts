@@ -1,4 +1,4 @@
-import type { KeyGroupRange, KeyedStateHandle } from '../contracts/snapshot.js';
+import type { KeyGroupRange, SectionsHandle } from '../contracts/snapshot.js';
 import type { KeyedGroup, KeyedSection } from '../contracts/state-backend.js';
 import { ByteReader } from '../element/bytes.js';
 import type { KeyGroup } from '../element/ids.js';
@@ -10,7 +10,7 @@ import { readingOf } from './unreadable.js';
  * in messages ("keyed state of operator 'delays' in chk-7"). Throws CHECKPOINT_UNREADABLE for whatever is not as it was written.
  */
 export function* readKeyedGroups(
-  handle: KeyedStateHandle,
+  handle: SectionsHandle,
   bytes: Uint8Array,
   wanted: KeyGroupRange,
   what: string,
@@ -24,7 +24,7 @@ export function* readKeyedGroups(
   }
 }
 
-function readGroup(handle: KeyedStateHandle, bytes: Uint8Array, keyGroup: KeyGroup, from: ByteReader): KeyedGroup {
+function readGroup(handle: SectionsHandle, bytes: Uint8Array, keyGroup: KeyGroup, from: ByteReader): KeyedGroup {
   const mark = readPart(from, bytes, handle.states);
   if (mark.kind !== 'mark' || mark.keyGroup !== keyGroup) throw new Error('begins with something else');
   const sections: KeyedSection[] = [];
@@ -32,7 +32,7 @@ function readGroup(handle: KeyedStateHandle, bytes: Uint8Array, keyGroup: KeyGro
     const part = readPart(from, bytes, handle.states);
     if (part.kind !== 'section' || part.section.keyGroup !== keyGroup)
       throw new Error('contains something of another group');
-    sections.push(part.section);
+    sections.push(handle.format === 'changes' ? { ...part.section, isChange: true } : part.section);
   }
   return { keyGroup, watermark: mark.watermark, sections };
 }

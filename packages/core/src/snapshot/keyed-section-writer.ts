@@ -1,6 +1,6 @@
 import type { BlobWriter } from '../contracts/checkpoint-storage.js';
-import type { KeyGroupRange, KeyedStateHandle, StateMeta } from '../contracts/snapshot.js';
-import type { KeyedSection, KeyedStateOutput } from '../contracts/state-backend.js';
+import type { KeyGroupRange, SectionsHandle, StateMeta } from '../contracts/snapshot.js';
+import type { KeyedSection } from '../contracts/state-backend.js';
 import { ByteWriter } from '../element/bytes.js';
 import type { KeyGroup } from '../element/ids.js';
 import { WeirError } from '../errors.js';
@@ -19,7 +19,7 @@ export interface KeyedSectionsOptions {
  * Streams the sections of one operator's keyed state into a blob, one at a time. Sections come in ascending key groups and are of groups in the
  * range (PROTOCOL_VIOLATION otherwise); those without rows are left out.
  */
-export class KeyedSectionWriter implements KeyedStateOutput {
+export class KeyedSectionWriter {
   readonly #options: KeyedSectionsOptions;
   readonly #head = new ByteWriter(128);
   readonly #states: StateMeta[] = [];
@@ -66,18 +66,13 @@ export class KeyedSectionWriter implements KeyedStateOutput {
   }
 
   /** Durable when settled; undefined if there was no row and no mark. */
-  async finish(): Promise<KeyedStateHandle | undefined> {
+  async finish(): Promise<SectionsHandle | undefined> {
     if (this.#blob === undefined) return undefined;
     if (this.#isBusy) {
       throw new WeirError('PROTOCOL_VIOLATION', 'keyed state was finished before its last section was taken.');
     }
     const blob = await this.#blob.finish();
     return { range: this.#options.range, format: 'canonical', states: this.#states, groups: this.#groups, blob };
-  }
-
-  /** Forgets what was written. Idempotent. */
-  async abort(): Promise<void> {
-    await this.#blob?.abort();
   }
 
   #check(section: KeyedSection): void {

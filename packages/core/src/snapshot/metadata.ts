@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { CheckpointMetadata } from '../contracts/metadata.js';
 import { ByteReader, ByteWriter } from '../element/bytes.js';
 import { readList, writeList } from './handle-bytes.js';
+import { FEATURES, featuresOf } from './metadata-features.js';
 import { readBody, writeBody } from './metadata-body.js';
 import { readingOf, unreadable } from './unreadable.js';
 
@@ -13,8 +14,7 @@ const LENGTH_AT = MAGIC.length;
 const CHECKSUM_BYTES = 4;
 const FORMAT_VERSION = 1;
 /** What a file may need beyond version 1. Each is a name that a reader must know to read the rest rightly. */
-const KNOWN_FEATURES: ReadonlySet<string> = new Set();
-const REQUIRED_FEATURES: readonly string[] = [];
+const KNOWN_FEATURES: ReadonlySet<string> = new Set(FEATURES);
 
 /** The bytes of `_metadata`. Equal metadata gives equal bytes. */
 export function encodeMetadata(metadata: CheckpointMetadata): Uint8Array {
@@ -22,7 +22,7 @@ export function encodeMetadata(metadata: CheckpointMetadata): Uint8Array {
   out.bytes(MAGIC);
   out.u32(0);
   out.u16(FORMAT_VERSION);
-  writeList(out, REQUIRED_FEATURES, (feature) => out.text(feature));
+  writeList(out, featuresOf(metadata), (feature) => out.text(feature));
   writeBody(out, metadata);
   out.patchU32(LENGTH_AT, out.length + CHECKSUM_BYTES);
   out.u32(crc32(out.view()));

@@ -1,9 +1,9 @@
 import type { RestorePlan } from '../contracts/coordinator.js';
-import type { KeyGroupRange, KeyedStateHandle } from '../contracts/snapshot.js';
+import type { KeyGroupRange, SectionsHandle } from '../contracts/snapshot.js';
 
 /** Bytes of keyed state, and a handle that describes just these. */
 export interface NeededState {
-  readonly handle: KeyedStateHandle;
+  readonly handle: SectionsHandle;
   readonly bytes: Uint8Array;
 }
 
@@ -12,7 +12,7 @@ export interface NeededState {
  * can do that. A part is not verified as a whole; each of its sections is when it is read.
  */
 export async function readNeeded(
-  handle: KeyedStateHandle,
+  handle: SectionsHandle,
   wanted: KeyGroupRange,
   stored: Pick<RestorePlan, 'read' | 'readPart'>,
 ): Promise<NeededState> {

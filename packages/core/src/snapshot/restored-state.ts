@@ -1,6 +1,12 @@
 import type { RestorePlan } from '../contracts/coordinator.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { Committable, KeyGroupRange, OperatorRestore, StateMeta } from '../contracts/snapshot.js';
+import type {
+  Committable,
+  KeyGroupRange,
+  NativeStateHandle,
+  OperatorRestore,
+  StateMeta,
+} from '../contracts/snapshot.js';
 import type { KeyedGroup, StateDeclaration } from '../contracts/state-backend.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import { WeirError } from '../errors.js';
@@ -9,6 +15,7 @@ import { readerOf } from '../state/stored-by.js';
 import { readCommittables } from './committables.js';
 import { readKeyedGroups } from './keyed-section-reader.js';
 import { readOperatorState } from './operator-state.js';
+import { openBlob } from './open-blob.js';
 import { readNeeded } from './read-needed.js';
 
 /** One operator's state in a checkpoint, read when it is asked for. */
@@ -16,13 +23,22 @@ export function restoredState(
   checkpointId: CheckpointId,
   uid: OperatorUid,
   parts: readonly OperatorRestore[],
-  stored: Pick<RestorePlan, 'read' | 'readPart'>,
+  stored: Pick<RestorePlan, 'read' | 'readPart' | 'isOwned'>,
 ): RestoredState {
   const where = `operator '${uid}' in chk-${String(checkpointId)}`;
+  const handles = parts.flatMap(({ keyed }) => keyed);
   return {
     checkpointId,
+    base: { checkpointId, handles, isOwned: stored.isOwned },
+    open: (blob) => openBlob(blob, stored, `state of ${where}`),
+    nativeStates(states: readonly StateDeclaration[], range: KeyGroupRange): readonly NativeStateHandle[] {
+      const native = handles.filter((handle) => handle.format === 'native');
+      for (const { states: present } of native) for (const state of present) requireReadable(state, states, where);
+      return native.filter((handle) => handle.range.first <= range.last && handle.range.last >= range.first);
+    },
     async *keyedGroups(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncGenerator<KeyedGroup> {
-      for (const handle of parts.flatMap(({ keyed }) => keyed)) {
+      for (const handle of handles) {
+        if (handle.format === 'native') continue;
         for (const state of handle.states) requireReadable(state, states, where);
         const needed = await readNeeded(handle, range, stored);
         yield* readKeyedGroups(needed.handle, needed.bytes, range, `keyed state of ${where}`);

@@ -2,6 +2,7 @@ import { Subject, type Observable, type Subscription } from 'rxjs';
 import type { IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import type { Awaitable } from '../contracts/awaitable.js';
+import type { CaptureMode } from '../contracts/state-backend.js';
 import type { Operator, OperatorEnd, RestoredState } from '../operator/operator.js';
 import { encodeCapture, type EncodedCapture } from '../snapshot/encode-capture.js';
 import { inOrder } from './in-order.js';
@@ -80,11 +81,11 @@ export class Stage {
   }
 
   /** What the stage as a whole holds of one checkpoint until it is written, out of reach of user code. */
-  capture(checkpointId: CheckpointId): readonly EncodedCapture[] {
+  capture(checkpointId: CheckpointId, mode: CaptureMode = 'full'): readonly EncodedCapture[] {
     const captures: EncodedCapture[] = [];
     for (const { uid, operator } of this.#options.operators.toReversed()) {
       try {
-        const capture = operator.capture?.(checkpointId);
+        const capture = operator.capture?.(checkpointId, mode);
         if (capture !== undefined) captures.push(encodeCapture(uid, capture));
       } catch (error) {
         for (const { keyed } of captures) keyed?.release();

@@ -39,6 +39,7 @@ describe('checkpoint settings', () => {
       unaligned: false,
       alignedTimeoutMs: 0,
       tolerableFailures: 0,
+      incremental: false,
       retention: 'delete-on-cancellation',
       numRetained: 1,
       checkpointsAfterFinish: true,

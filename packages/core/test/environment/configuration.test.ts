@@ -217,9 +217,9 @@ describe('the keys of plugins', () => {
   });
 
   test('may be ones that weir alone does not follow', () => {
-    const key = `${C}incremental`;
+    const key = `${C}cleaner.parallel-mode`;
     expect(readConfiguration({ [key]: 2 }, [even(key)]).settings.get(key)).toBe(2);
-    expect(readConfiguration({ 'state.backend.incremental': 2 }, [even(key)]).settings.get(key)).toBe(2);
+    expect(readConfiguration({ 'state.checkpoint.cleaner.parallel-mode': 2 }, [even(key)]).settings.get(key)).toBe(2);
   });
 
   test('may hold an object', () => {

@@ -89,6 +89,7 @@ describe('a snapshot that is written', () => {
         subtask: { stage: 's', index: 1 },
         checkpointId: 1,
         stateBytes: expect.any(Number),
+        writtenBytes: expect.any(Number),
         snapshot: expect.objectContaining({ operators: [expect.objectContaining({ uid: 'op' })] }),
         ...TIMING,
         asyncMs: expect.any(Number),

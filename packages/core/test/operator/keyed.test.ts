@@ -110,7 +110,7 @@ describe('a keyed operator', () => {
       },
     });
     expect((await run(operator, [batch([1, 2])])).records).toEqual([2, 4]);
-    expect(operator.capture?.(1)).toBeUndefined();
+    expect(operator.capture?.(1, 'full')).toBeUndefined();
     await operator.close?.('finished');
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Committable, CommittablesHandle, KeyedStateHandle, StateMeta } from '../../src/contracts/snapshot.js';
+import type { Committable, CommittablesHandle, SectionsHandle, StateMeta } from '../../src/contracts/snapshot.js';
 import type { KeyedSection } from '../../src/contracts/state-backend.js';
 import { ByteWriter } from '../../src/element/bytes.js';
 import { encodeCommittables, readCommittables } from '../../src/snapshot/committables.js';
@@ -46,7 +46,7 @@ test('keyed state of the first format is read, and written, as it is stored', as
   const stored = golden('keyed-sections-v1.json');
   const bytes = Buffer.from(stored.bytes, 'hex');
   const rows: unknown[] = [];
-  const groups = [...readKeyedGroups(stored.handle as KeyedStateHandle, bytes, { first: 0, last: 500 }, 'golden')];
+  const groups = [...readKeyedGroups(stored.handle as SectionsHandle, bytes, { first: 0, last: 500 }, 'golden')];
   for (const each of groups.flatMap(({ sections }) => sections)) {
     readRows(each, defaultSerializer, {
       value: (...row) => rows.push(['value', ...row]),

@@ -1,7 +1,7 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect, test } from 'vitest';
 import type { RestorePlan } from '../../src/contracts/coordinator.js';
-import type { BlobPart, FileBlob, KeyedStateHandle, StateMeta } from '../../src/contracts/snapshot.js';
+import type { BlobPart, FileBlob, SectionsHandle, StateMeta } from '../../src/contracts/snapshot.js';
 import { KeyedSectionWriter } from '../../src/snapshot/keyed-section-writer.js';
 import { readKeyedGroups } from '../../src/snapshot/keyed-section-reader.js';
 import { readNeeded } from '../../src/snapshot/read-needed.js';
@@ -13,7 +13,7 @@ const MAX = 20;
 /** A blob in a file with a section for each group, and who reads how much of it. */
 async function storedGroups(
   groups: readonly number[],
-): Promise<{ handle: KeyedStateHandle; reads: (BlobPart | 'all')[]; stored: Pick<RestorePlan, 'read' | 'readPart'> }> {
+): Promise<{ handle: SectionsHandle; reads: (BlobPart | 'all')[]; stored: Pick<RestorePlan, 'read' | 'readPart'> }> {
   const memory = new MemoryBlob();
   const writer = new KeyedSectionWriter({ range: { first: 0, last: MAX }, watermark: 7, createBlob: () => memory });
   for (const keyGroup of groups) {
@@ -25,7 +25,7 @@ async function storedGroups(
   const blob: FileBlob = { kind: 'blob', path: 'state', length: bytes.length, algorithm: 'crc32', checksum: 0 };
   const reads: (BlobPart | 'all')[] = [];
   return {
-    handle: { ...(written as KeyedStateHandle), blob },
+    handle: { ...(written as SectionsHandle), blob },
     reads,
     stored: {
       read: async () => {

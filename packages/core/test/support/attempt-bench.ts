@@ -74,6 +74,7 @@ export class TakenCheckpoint {
         ...this.#finished,
         ...[...this.acks].filter(([, { snapshot }]) => snapshot.finished === true).map(([name]) => name),
       ]),
+      isOwned: true,
       read: async (blob) => {
         if (blob.kind !== 'inline') throw new Error('everything is inline here');
         return blob.bytes;

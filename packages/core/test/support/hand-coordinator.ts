@@ -78,7 +78,14 @@ export class HandCoordinator implements CheckpointCoordinator {
     const { id: checkpointId } = await this.#collect(drain ? 'drain' : 'suspend');
     const times = { triggeredAt: 0, completedAt: 0, durationMs: 0, alignmentMs: 0, inFlightRecords: 0 };
     return {
-      stats: { checkpointId, trigger: 'stop', pointer: `${directory ?? 'default'}/sp`, stateBytes: 0, ...times },
+      stats: {
+        checkpointId,
+        trigger: 'stop',
+        pointer: `${directory ?? 'default'}/sp`,
+        stateBytes: 0,
+        writtenBytes: 0,
+        ...times,
+      },
       committed: gateway.completed(checkpointId),
     };
   }

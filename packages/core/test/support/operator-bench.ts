@@ -55,7 +55,7 @@ export class OperatorBench {
     if (options.restore !== undefined) {
       const read = async (blob: { readonly kind: string; readonly bytes?: Uint8Array }): Promise<Uint8Array> =>
         blob.bytes as Uint8Array;
-      await bench.operator.restore?.(restoredState(1, UID, options.restore, { read }));
+      await bench.operator.restore?.(restoredState(1, UID, options.restore, { read, isOwned: true }));
     }
     await bench.operator.open?.();
     return bench;
@@ -71,9 +71,11 @@ export class OperatorBench {
 
   /** What a checkpoint has of the operator at this moment. */
   async snapshot(): Promise<readonly OperatorSnapshot[]> {
-    const capture = this.operator.capture?.(1);
+    const capture = this.operator.capture?.(1, 'full');
     const { snapshot } = await writeSnapshot({
       subtask: { stage: UID, index: 0 },
+      attempt: 1,
+      checkpointId: 1,
       keyGroups: this.#keyGroups,
       parts: capture === undefined ? [] : [encodeCapture(UID, capture)],
       location: memoryLocation(1),

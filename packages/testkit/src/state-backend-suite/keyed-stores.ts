@@ -133,7 +133,10 @@ export class KeyedStores {
 
   #capture(): { readonly capture: KeyedCapture; readonly range: KeyGroupRange }[] {
     const checkpointId = this.#nextCheckpoint++;
-    return this.#stores.map((store, i) => ({ capture: store.capture({ checkpointId }), range: this.#range(i) }));
+    return this.#stores.map((store, i) => ({
+      capture: store.capture({ checkpointId, mode: 'full' }),
+      range: this.#range(i),
+    }));
   }
   #range(subtask: number): KeyGroupRange {
     return keyGroupRange(subtask, this.#parallelism(), MAX_PARALLELISM);

@@ -59,7 +59,7 @@ export function lifeCycleChecks(test: TestFunction, { create }: StateBackendSuit
     store.setCurrentKey('a');
     for (const call of calls) call();
     await store.close();
-    await failsWith('PROTOCOL_VIOLATION', () => store.capture({ checkpointId: 1 }));
+    await failsWith('PROTOCOL_VIOLATION', () => store.capture({ checkpointId: 1, mode: 'full' }));
     await failsWith('PROTOCOL_VIOLATION', () => store.handle('count'));
     await failsWith('PROTOCOL_VIOLATION', () => {
       store.setCurrentKey('b');
@@ -82,7 +82,7 @@ export function lifeCycleChecks(test: TestFunction, { create }: StateBackendSuit
     const store = await openStore(await create());
     store.setCurrentKey('a');
     (store.handle('count') as States['count']).update(1);
-    const capture = store.capture({ checkpointId: 7 });
+    const capture = store.capture({ checkpointId: 7, mode: 'full' });
     store.aborted(6);
     await capture.write({ section: () => undefined }, { isOver: () => false, next: () => Promise.resolve() });
     capture.release();

@@ -20,7 +20,7 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
     }
     store.setCurrentKey('a');
     for (let i = 0; i < 2000; i++) (index as States['index']).set(i, i);
-    const capture = store.capture({ checkpointId: 1 });
+    const capture = store.capture({ checkpointId: 1, mode: 'full' });
     let slices = 0;
     await capture.write(
       { section: () => undefined },
@@ -48,7 +48,7 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
     };
     change(1);
     const expected = contentsOfStores([store]);
-    const capture = store.capture({ checkpointId: 1 });
+    const capture = store.capture({ checkpointId: 1, mode: 'full' });
     const sections: KeyedSection[] = [];
     let taken: (() => void) | undefined;
     let offered = (): void => undefined;
@@ -92,7 +92,7 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
     test('is never pressed, as its captures hold nothing of their own', async () => {
       const store = await openStore(await create());
       const { last } = handles(store);
-      const capture = store.capture({ checkpointId: 1 });
+      const capture = store.capture({ checkpointId: 1, mode: 'full' });
       for (let round = 0; round < 2; round++) {
         for (let i = 0; i < 100; i++) {
           store.setCurrentKey(i);
@@ -119,14 +119,14 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
     };
     updateAll();
     assert.equal(store.isPressed(), false, 'without captures');
-    const written = store.capture({ checkpointId: 1 });
+    const written = store.capture({ checkpointId: 1, mode: 'full' });
     assert.equal(store.isPressed(), false, 'before anything is preserved');
     updateAll();
     assert.equal(store.isPressed(), true, 'after all was updated');
     await written.write({ section: () => undefined }, NEVER_OVER);
     assert.equal(store.isPressed(), false, 'after all was written');
     written.release();
-    const released = store.capture({ checkpointId: 2 });
+    const released = store.capture({ checkpointId: 2, mode: 'full' });
     updateAll();
     assert.equal(store.isPressed(), true, 'after all was updated again');
     released.release();

@@ -124,7 +124,7 @@ describe('the reference state backend', () => {
     const store = await open();
     fill(store);
     const before = contentOf(store);
-    const capture = store.capture({ checkpointId: 1 });
+    const capture = store.capture({ checkpointId: 1, mode: 'full' });
     store.setCurrentKey(['key', 7]);
     (value(store).value() as { i: number }).i = 99;
     list(store).clear();
@@ -137,7 +137,7 @@ describe('the reference state backend', () => {
   test('writes sections in ascending key groups, each state of a group once', async () => {
     const store = await open();
     fill(store);
-    const sections = await sectionsOf(store.capture({ checkpointId: 1 }));
+    const sections = await sectionsOf(store.capture({ checkpointId: 1, mode: 'full' }));
     const groups = sections.map(({ keyGroup }) => keyGroup);
     expect(groups).toEqual(groups.toSorted((a, b) => a - b));
     expect(new Set(sections.map(({ keyGroup, state }) => `${String(keyGroup)} ${state.name}`)).size).toBe(
@@ -149,7 +149,7 @@ describe('the reference state backend', () => {
   test('restores into other ranges of key groups', async () => {
     const store = await open();
     fill(store);
-    const sections = await sectionsOf(store.capture({ checkpointId: 1 }));
+    const sections = await sectionsOf(store.capture({ checkpointId: 1, mode: 'full' }));
     const halves = [await open({ first: 0, last: 63 }), await open({ first: 64, last: 127 })] as const;
     for (const section of sections) halves[section.keyGroup < 64 ? 0 : 1].restore(section);
     expect(contentOf(...halves)).toEqual(contentOf(store));
@@ -198,7 +198,7 @@ describe('the reference state backend', () => {
     const store = await open();
     store.setCurrentKey('a');
     value(store).update(() => 1);
-    expect(() => store.capture({ checkpointId: 1 })).toThrow(
+    expect(() => store.capture({ checkpointId: 1, mode: 'full' })).toThrow(
       expect.objectContaining({ code: 'VALUE_NOT_SERIALIZABLE' }),
     );
   });
@@ -207,7 +207,7 @@ describe('the reference state backend', () => {
     const store = await open();
     store.setCurrentKey('a');
     value(store).update(1);
-    const [section] = (await sectionsOf(store.capture({ checkpointId: 1 }))) as [KeyedSection];
+    const [section] = (await sectionsOf(store.capture({ checkpointId: 1, mode: 'full' }))) as [KeyedSection];
     const other = await open(ALL, [
       { name: 'value', kind: 'list', serializer: defaultSerializer },
       { name: 'v8', kind: 'value', serializer: v8Serializer },
@@ -225,7 +225,7 @@ describe('the reference state backend', () => {
   });
 
   test('refuses to write a capture that was released', async () => {
-    const capture = (await open()).capture({ checkpointId: 1 });
+    const capture = (await open()).capture({ checkpointId: 1, mode: 'full' });
     capture.release();
     await expect(capture.write({ section: () => undefined }, SHORT)).rejects.toMatchObject({
       code: 'PROTOCOL_VIOLATION',

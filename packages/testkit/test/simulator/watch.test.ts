@@ -46,6 +46,7 @@ describe('what is watched in a simulation', () => {
       completedAt: 0,
       durationMs: 0,
       stateBytes: 0,
+      writtenBytes: 0,
       alignmentMs: 0,
       pointer: '',
       at: 0,

@@ -2,6 +2,7 @@ import {
   defaultSerializer,
   ByteWriter,
   readRows,
+  type CaptureRequest,
   type Key,
   type KeyedCapture,
   type KeyedSection,
@@ -67,7 +68,7 @@ class FlawedStore implements KeyedStateStore {
     this.#handles.set(name, handle);
     return handle;
   }
-  capture(request: { readonly checkpointId: number }): KeyedCapture {
+  capture(request: CaptureRequest): KeyedCapture {
     if (!OF_CAPTURES.includes(this.#flaw)) return this.#store.capture(request);
     const capture = new FlawedCapture(
       this.#store,

@@ -44,17 +44,18 @@ export function randomJobs(
 
 function drawCheckpoints(random: Random, mode: CheckpointOptions['mode']): CheckpointOptions {
   const concurrent = random();
-  // So short that checkpoints often expire in the middle: then they have to be tolerated.
-  const isHasty = random() < 0.2;
+  // So short that checkpoints expire in the middle, often or now and then: that has to be tolerated.
+  const timeout = random() < 0.2 ? 60 : random() < 0.2 ? 200 : '10 min';
   return {
     mode,
-    timeout: isHasty ? 60 : random() < 0.2 ? 200 : '10 min',
+    timeout,
     ...(concurrent < 0.6
       ? { maxConcurrent: 1, minPause: random() < 0.3 ? Math.floor(random() * 20) : 0, ...drawOvertaking(random, mode) }
       : { maxConcurrent: concurrent < 0.8 ? 2 : 4 }),
-    tolerableFailures: isHasty
-      ? Infinity
-      : [0, 3, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY][Math.floor(random() * 4)],
+    tolerableFailures:
+      typeof timeout === 'number'
+        ? Infinity
+        : [0, 3, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY][Math.floor(random() * 4)],
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- who still sets it must get what it says
     preferCheckpointForRecovery: random() >= 0.2,
     numRetained: 1 + Math.floor(random() * 3),

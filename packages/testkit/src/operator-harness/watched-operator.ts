@@ -122,7 +122,7 @@ function watchedOperator(
     open: () => operator.open?.(),
     finish: () => callbacks.runUntilSettled(() => operator.finish?.()),
     prepare: (checkpointId) => callbacks.runUntilSettled(() => operator.prepare?.(checkpointId)),
-    capture: (checkpointId) => operator.capture?.(checkpointId),
+    capture: (checkpointId, mode) => operator.capture?.(checkpointId, mode),
     completed: (checkpointId) => operator.completed?.(checkpointId),
     aborted: (checkpointId) => {
       operator.aborted?.(checkpointId);

@@ -8,6 +8,7 @@ import {
   type CheckpointLocation,
   type FileBlob,
   type JobStorage,
+  type SharedBlob,
   type StorageLock,
   type StorageScope,
   type StoredCheckpoint,
@@ -127,7 +128,7 @@ export class FsJobStorage implements JobStorage {
     return readBlob(this.#place.fileSystem, this.#place.job, checkpoint, blob);
   }
 
-  readPart(checkpoint: StoredCheckpoint, blob: FileBlob, part: BlobPart): Promise<Uint8Array> {
+  readPart(checkpoint: StoredCheckpoint, blob: FileBlob | SharedBlob, part: BlobPart): Promise<Uint8Array> {
     return readBlobPart(this.#place.fileSystem, this.#place.job, checkpoint, blob, part);
   }
 

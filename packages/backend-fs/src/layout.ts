@@ -8,6 +8,7 @@ import { WeirError, type CheckpointId, type JobName } from '@weir/core/contracts
 //     chk-<n>/                       one checkpoint: its private files
 //       _metadata                    makes it complete
 //       <random>                     a blob
+//     shared/<random>                a file that several checkpoints refer to
 //     _finished                      the job has finished
 //     _lock/attempt-<n>.<owner>      who runs the job, and its latest attempt; one entry, see lock/lock-register.ts
 //
@@ -22,6 +23,7 @@ import { WeirError, type CheckpointId, type JobName } from '@weir/core/contracts
 export const METADATA = '_metadata';
 export const FINISHED = '_finished';
 export const LOCK = '_lock';
+export const SHARED = 'shared';
 
 export function checkpointFolder(jobFolder: string, checkpointId: CheckpointId): string {
   return join(jobFolder, `chk-${String(checkpointId)}`);

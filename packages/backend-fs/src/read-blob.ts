@@ -10,9 +10,11 @@ import {
   type FileHandle,
   type FileSystem,
   type JobName,
+  type SharedBlob,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { nameOf } from './failure.js';
+import { SHARED } from './layout.js';
 
 const READ_SIZE = 1 << 20;
 
@@ -35,7 +37,7 @@ export async function readBlobPart(
   fs: FileSystem,
   job: JobName,
   checkpoint: StoredCheckpoint,
-  blob: FileBlob,
+  blob: FileBlob | SharedBlob,
   part: BlobPart,
 ): Promise<Uint8Array> {
   return reading(fs, job, checkpoint, blob, async (file) => {
@@ -57,10 +59,10 @@ async function reading(
   fs: FileSystem,
   job: JobName,
   checkpoint: StoredCheckpoint,
-  blob: FileBlob,
+  blob: FileBlob | SharedBlob,
   read: (file: FileHandle) => Promise<Read>,
 ): Promise<Uint8Array> {
-  const path = join(checkpoint.pointer, blob.path);
+  const path = join(checkpoint.pointer, ...(blob.kind === 'shared' ? ['..', SHARED] : []), blob.path);
   const damaged = (what: string, cause?: unknown): WeirError =>
     new WeirError(
       'CHECKPOINT_UNREADABLE',
@@ -94,7 +96,11 @@ async function readBytes(file: FileHandle, { offset, length }: BlobPart): Promis
   return bytes.subarray(0, count);
 }
 
-async function differenceOf(file: FileHandle, blob: FileBlob, bytes: Uint8Array): Promise<string | undefined> {
+async function differenceOf(
+  file: FileHandle,
+  blob: FileBlob | SharedBlob,
+  bytes: Uint8Array,
+): Promise<string | undefined> {
   const { length } = bytes;
   if (length < blob.length) return `has ${String(length)} bytes instead of ${String(blob.length)}`;
   if ((await file.read(length, 1)).length > 0)

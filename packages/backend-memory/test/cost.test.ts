@@ -86,7 +86,10 @@ describe('after a capture', () => {
     const opened = await openStore();
     opened.store.setCurrentKey('a');
     for (let i = 0; i < 10_000; i++) opened.list.add(i);
-    const captures = [opened.store.capture({ checkpointId: 1, mode: 'full' }), opened.store.capture({ checkpointId: 2, mode: 'full' })];
+    const captures = [
+      opened.store.capture({ checkpointId: 1, mode: 'full' }),
+      opened.store.capture({ checkpointId: 2, mode: 'full' }),
+    ];
     expect(encodedBy(opened, () => opened.list[method](0))).toBe(0);
     opened.list.add('later');
     for (const capture of captures) {

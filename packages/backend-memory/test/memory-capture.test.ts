@@ -108,7 +108,9 @@ describe('writing a capture', () => {
     const opened = await openStore();
     opened.store.setCurrentKey('a');
     for (let i = 0; i < length; i++) opened.list.add(i);
-    const { store, list } = await restoredFrom(await developed(opened.store.capture({ checkpointId: 1, mode: 'full' })));
+    const { store, list } = await restoredFrom(
+      await developed(opened.store.capture({ checkpointId: 1, mode: 'full' })),
+    );
     store.setCurrentKey('a');
     expect([...list.values()]).toEqual([...Array(length).keys()]);
   });

@@ -15,6 +15,7 @@ import { decodeFinished, type FinishedMarker } from './finished-marker.js';
 import { warn } from './job.js';
 import { nextCheckpointId } from './next-id.js';
 import { admit, chooseRecovery, compareWithNewest, type RestoreChoice } from './recovery-choice.js';
+import type { CheckpointIdentity } from './reference.js';
 import { fit, identify, openCheckpoint } from './restore.js';
 import type { CompletedCheckpoint } from './retention.js';
 
@@ -115,8 +116,9 @@ export async function findStartingPoint(
       const open = await openCheckpoint({ stored: checkpoint, others }, storage, context);
       const { metadata } = open;
       checkIdentity(context, choice, metadata, completed);
-      const { newer, keepsLineage } = await inPlace(choice, metadata, storage, { finished, others });
-      admit({ ...choice, newer }, metadata, context);
+      const placed = await inPlace(choice, metadata, storage, { finished, others });
+      const { newer, keepsLineage } = placed;
+      admit(placed, metadata, context);
       const { unclaimed } = fit(context, metadata);
       if (unclaimed.length > 0)
         warn(
@@ -158,7 +160,14 @@ async function inPlace(
 ): Promise<RestoreChoice> {
   const newest = others.at(-1);
   if (finished !== undefined || newest === undefined) return choice;
-  return compareWithNewest(choice, metadata, await identify(newest, storage).catch(() => undefined));
+  let identity: CheckpointIdentity;
+  try {
+    identity = await identify(newest, storage);
+  } catch (error) {
+    // Nothing is then known to be later than it.
+    return { ...choice, unread: error };
+  }
+  return compareWithNewest(choice, metadata, identity);
 }
 
 function readMark(

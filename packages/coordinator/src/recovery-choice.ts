@@ -1,5 +1,6 @@
 import {
   WeirError,
+  messageOf,
   type CheckpointMetadata,
   type ClaimMode,
   type CoordinatorContext,
@@ -39,6 +40,8 @@ export interface RestoreChoice {
   readonly isClaimed: boolean;
   /** Whose committed output a restore would repeat; absent if nothing newer completed. */
   readonly newer: string | undefined;
+  /** Why it cannot be told whether `newer` is newer indeed. */
+  readonly unread?: unknown;
   /** The newest completed checkpoint of this job's own directory continues its history; anything else begins another. */
   readonly keepsLineage: boolean;
 }
@@ -90,21 +93,21 @@ export function chooseRecovery(job: string, restoreFrom: RestoreFrom, found: Fou
 
 /**
  * What a path leads to may be the later of the two, or the very savepoint that the newest checkpoint of the job's own directory refers to:
- * only their metadata tells. `newest` is undefined if it cannot be read; nothing is then known to be later than it.
+ * only their metadata tells.
  */
 export function compareWithNewest(
   choice: RestoreChoice,
   metadata: CheckpointMetadata,
-  newest: CheckpointIdentity | undefined,
+  newest: CheckpointIdentity,
 ): RestoreChoice {
-  if (choice.keepsLineage || newest === undefined || !isAtLeast(metadata, newest)) return choice;
+  if (choice.keepsLineage || !isAtLeast(metadata, newest)) return choice;
   return { ...choice, newer: undefined, keepsLineage: isSame(metadata, newest) };
 }
 
 /** Refuses to restore what belongs to another job, is not what its place says, or would repeat output that cannot be taken back. */
 export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, context: CoordinatorContext): void {
   const { job, plan, settings } = context;
-  const { checkpoint, newer } = choice;
+  const { checkpoint, newer, unread } = choice;
   if (metadata.job !== job) {
     throw new WeirError(
       'CHECKPOINT_INCOMPATIBLE',
@@ -117,8 +120,9 @@ export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, conte
   throw new WeirError(
     'CHECKPOINT_NOT_NEWEST',
     `Restoring checkpoint ${String(metadata.checkpointId)} of job ${job} would repeat the output of ${newer}, and sink ${showing.join(', ')} cannot take it back. ` +
-      "Restore 'latest', or set allowDuplicates to accept the repetition.",
-    { recoverable: false },
+      "Restore 'latest', or set allowDuplicates to accept the repetition." +
+      (unread === undefined ? '' : ` Whether that is so cannot be told, for ${newer} cannot be read: ${messageOf(unread)}`),
+    { cause: unread, recoverable: false },
   );
 }
 

@@ -48,10 +48,14 @@ describe('which of two is the later', () => {
     await expect(new Process({ disk }).start({ path })).rejects.toThrow('CHECKPOINT_NOT_NEWEST');
   });
 
-  test('of a checkpoint that cannot be read nothing is known, so it counts as the later', async () => {
+  test('of a checkpoint that cannot be read nothing is known, so it counts as the later, and the error says why', async () => {
     const { disk, path } = await withSavepoint(0);
     disk.damage(1);
-    await expect(new Process({ disk }).start({ path })).rejects.toThrow('CHECKPOINT_NOT_NEWEST');
+    await expect(new Process({ disk }).start({ path })).rejects.toMatchObject({
+      code: 'CHECKPOINT_NOT_NEWEST',
+      message: expect.stringMatching(/checkpoint 1 cannot be read: CHECKPOINT_UNREADABLE/) as string,
+      cause: expect.objectContaining({ code: 'CHECKPOINT_UNREADABLE' }) as unknown,
+    });
   });
 });
 

@@ -194,6 +194,16 @@ export { v8Serializer } from './state/v8-serializer.js';
 export { withPlace } from './state/with-place.js';
 export { readRows, writeListRow, writeMapRow, writeValueRow } from './state/rows.js';
 export type { RowVisitor } from './state/rows.js';
+export {
+  readChanges,
+  writeEntryRemoval,
+  writeListChange,
+  writeListGrowth,
+  writeMapChange,
+  writeRemoval,
+  writeValueChange,
+} from './state/changes.js';
+export type { ChangeVisitor } from './state/changes.js';
 export { localFileSystem } from './adapters/local-file-system.js';
 export { KeyedSectionWriter } from './snapshot/keyed-section-writer.js';
 export type { KeyedSectionsOptions } from './snapshot/keyed-section-writer.js';

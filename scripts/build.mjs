@@ -1,4 +1,5 @@
-// Builds every workspace through nx and stays quiet unless something fails, so that a cached build is one line.
+// Builds every workspace through nx and stays quiet unless something fails, so that a cached build is one line. Then the native part, if
+// that takes seconds and all it needs is here; a line says whether. `npm run build:native` builds it in any case, or fails.
 import { spawnSync } from 'node:child_process';
 
 const started = performance.now();
@@ -13,3 +14,8 @@ if (status !== 0) {
   process.exit(status ?? 1);
 }
 console.log(`build: up to date in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+
+const native = spawnSync(process.execPath, ['packages/backend-rocksdb/native/build.mjs', '--if-possible'], {
+  stdio: 'inherit',
+});
+process.exit(native.status ?? 1);

@@ -64,6 +64,8 @@ export const ERROR_CODES = {
   STORAGE_FAILED: 'the checkpoint storage could not do what was asked',
   STORAGE_LOCKED: 'another living process runs this job on this directory',
   STORAGE_FENCED: 'this process lost its lock to another one',
+  ROCKSDB_UNAVAILABLE: 'RocksDB was chosen, and there is no binary of its driver for this machine',
+  ROCKSDB_FAILED: 'RocksDB could not do what was asked',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,5 +1,3 @@
-import { Buffer } from 'node:buffer';
-
 /** An operation of a batch, on the family at a position. */
 export type Operation =
   | { readonly op: 'put'; readonly family?: number; readonly key: string; readonly value: string }
@@ -27,13 +25,43 @@ export function batchOf(...operations: readonly Operation[]): Uint8Array {
 export function rowsIn(bytes: Uint8Array, length: number): [key: string, value: string][] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, length);
   const rows: [string, string][] = [];
-  for (let at = 0; at < length; ) {
+  for (let at = 0; at < length;) {
     const value = at + 8 + buffer.readUInt32LE(at);
     const end = value + buffer.readUInt32LE(at + 4);
-    rows.push([buffer.latin1Slice(at + 8, value), buffer.latin1Slice(value, end)]);
+    rows.push([buffer.toString('latin1', at + 8, value), buffer.toString('latin1', value, end)]);
     at = end;
   }
   return rows;
+}
+
+/** Keys as `RocksDatabase.getMany` takes them. */
+export function keysOf(...keys: readonly string[]): Uint8Array {
+  return Buffer.concat(
+    keys.map((key) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(key.length);
+      return Buffer.concat([length, bytesOf(key)]);
+    }),
+  );
+}
+
+/** The values that `RocksDatabase.getMany` has filled in. */
+export function valuesIn(bytes: Uint8Array, length: number): (string | undefined)[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, length);
+  const values: (string | undefined)[] = [];
+  for (let at = 0; at < length;) {
+    const size = buffer.readUInt32LE(at);
+    const isAbsent = size === 0xffffffff;
+    const end = at + 4 + (isAbsent ? 0 : size);
+    values.push(isAbsent ? undefined : buffer.toString('latin1', at + 4, end));
+    at = end;
+  }
+  return values;
+}
+
+/** Characters are bytes (latin1), here and everywhere. */
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
 }
 
 export function bytesOf(text: string): Uint8Array {

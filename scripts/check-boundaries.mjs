@@ -42,12 +42,13 @@ const CORE_ORDER = [
   'graph',
   // The real clock and the like: only the host and what comes after it may choose them.
   'adapters',
+  'reader',
   'host',
   'environment',
 ];
 
 /** The entry points of core, which come after everything else. */
-const CORE_ENTRY_POINTS = ['operators.ts', 'barrier.ts', 'contracts.ts', 'index.ts'];
+const CORE_ENTRY_POINTS = ['operators.ts', 'barrier.ts', 'contracts.ts', 'state-reader.ts', 'index.ts'];
 
 /** Entry points that an application may bundle without these modules. */
 const LIGHT_ENTRY_POINTS = {

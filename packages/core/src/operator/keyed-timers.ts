@@ -4,6 +4,7 @@ import { WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { Handles, States } from '../state/descriptors.js';
 import { TimerQueue, type Timer } from '../time/timer-queue.js';
+import { TIMER_DOMAINS, timerStateOf } from '../time/timer-states.js';
 import type { TimeDomain, Timers } from '../time/timers.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import { refuseLate, refusePromise } from './handler-misuse.js';
@@ -13,12 +14,8 @@ import type { OperatorContext } from './operator.js';
 import { RECORDS_PER_LOOK, type EventTimeWork } from './per-batch.js';
 import { operatorFailure } from './user-code.js';
 
-const DOMAINS: readonly TimeDomain[] = ['event', 'processing'];
-
-/** Timers are keyed state, so that every backend snapshots, restores and rescales them without knowing: a map state with their times as keys. */
-const stateOf = (domain: TimeDomain): string => `~timers-${domain}`;
-export const TIMER_STATES: readonly StateDeclaration[] = DOMAINS.map((domain) => ({
-  name: stateOf(domain),
+export const TIMER_STATES: readonly StateDeclaration[] = TIMER_DOMAINS.map((domain) => ({
+  name: timerStateOf(domain),
   kind: 'map',
   serializer: defaultSerializer,
 }));
@@ -82,8 +79,8 @@ export class KeyedTimers<O> implements EventTimeWork {
     if (this.#call === undefined) return;
     const { store } = this.#keyed;
     this.#times = { event: timesOf(store, 'event'), processing: timesOf(store, 'processing') };
-    for (const domain of DOMAINS) {
-      for (const entry of store.entries(stateOf(domain)))
+    for (const domain of TIMER_DOMAINS) {
+      for (const entry of store.entries(timerStateOf(domain)))
         if (entry.kind === 'map') this.#queues[domain].add(entry.key, entry.mapKey as number);
     }
     this.#arm();
@@ -211,5 +208,5 @@ type Mutable<T> = { -readonly [N in keyof T]: T[N] };
 
 function timesOf(store: KeyedStateStore, domain: TimeDomain): MapState<Key, unknown> {
   // It is declared as map state above.
-  return store.handle(stateOf(domain)) as MapState<Key, unknown>;
+  return store.handle(timerStateOf(domain)) as MapState<Key, unknown>;
 }

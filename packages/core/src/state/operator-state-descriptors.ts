@@ -90,7 +90,7 @@ function openList(stored: readonly unknown[]): OpenOperatorState {
 type Entry = readonly [Key, unknown];
 
 /** Entries whose values are written by `values`, and known by its name: what it can migrate stays readable. */
-function entrySerializer<V>(values: Serializer<V>): Serializer<readonly [Key, V]> {
+export function entrySerializer<V>(values: Serializer<V>): Serializer<readonly [Key, V]> {
   return {
     id: values.id,
     version: values.version,

@@ -1,0 +1,35 @@
+import type { Serializer, SerializerRef } from '../contracts/serializer.js';
+import { WeirError } from '../errors.js';
+import { defaultSerializer } from '../state/default-serializer.js';
+import { v8Serializer } from '../state/v8-serializer.js';
+
+/** Serializers by their ids: weir's own and those that the reader was given. */
+export class KnownSerializers {
+  readonly #byId: ReadonlyMap<string, Serializer>;
+
+  constructor(given: readonly Serializer[] = []) {
+    this.#byId = new Map([defaultSerializer, v8Serializer, ...given].map((serializer) => [serializer.id, serializer]));
+  }
+
+  /** SERIALIZER_MISMATCH naming the id if there is none. `what` names the stored bytes. */
+  require({ id, version }: SerializerRef, what: string): Serializer {
+    const found = this.#byId.get(id);
+    if (found !== undefined) return found;
+    throw new WeirError(
+      'SERIALIZER_MISMATCH',
+      `${what} was stored by serializer '${id}' version ${String(version)}. Give that to the reader: openCheckpoint(pointer, { storage, serializers: [...] }).`,
+      { recoverable: false },
+    );
+  }
+
+  /** One that fails no sooner than it is used: states that nobody reads need none. */
+  orFailing(stored: SerializerRef, what: string): Serializer {
+    const found = this.#byId.get(stored.id);
+    if (found !== undefined) return found;
+    const fail = (): never => {
+      this.require(stored, what);
+      throw new Error('unreachable');
+    };
+    return { id: stored.id, version: stored.version, encode: fail, decode: fail };
+  }
+}

@@ -1,13 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { join } from 'node:path';
 import {
-  ByteWriter,
   WeirError,
   type BlobHandle,
   type BlobWriter,
+  type ByteWriter,
   type FileHandle,
   type FileSystem,
 } from '@weir/core/contracts';
+import type { BufferPool } from './buffer-pool.js';
 import { storageFailed } from './failure.js';
 
 export interface BlobLimits {
@@ -17,6 +18,7 @@ export interface BlobLimits {
   readonly bufferSize: number;
 }
 export interface BlobPlace extends BlobLimits {
+  readonly buffers: BufferPool;
   readonly fileSystem: FileSystem;
   readonly folder: string;
   /** Name of the file, should one be needed. */
@@ -41,7 +43,7 @@ export class FsBlobWriter implements BlobWriter {
   readonly #place: BlobPlace;
   readonly #path: string;
   #state: 'open' | 'finishing' | 'finished' | 'aborted' = 'open';
-  #buffer = new ByteWriter();
+  #buffer: ByteWriter;
   /** What was written last: the two take turns. */
   #spare: ByteWriter | undefined;
   #length = 0;
@@ -60,6 +62,7 @@ export class FsBlobWriter implements BlobWriter {
   constructor(place: BlobPlace) {
     this.#place = place;
     this.#path = join(place.folder, place.name);
+    this.#buffer = place.buffers.take();
   }
 
   write(chunk: Uint8Array): void | Promise<void> {
@@ -78,7 +81,9 @@ export class FsBlobWriter implements BlobWriter {
     if (this.#length <= this.#place.inlineThreshold) {
       this.#state = 'finished';
       this.#place.onClosed(this);
-      return { kind: 'inline', bytes: this.#buffer.toBytes() };
+      const bytes = this.#buffer.toBytes();
+      this.#giveBack();
+      return { kind: 'inline', bytes };
     }
     this.#state = 'finishing';
     await this.#enqueue(async (file) => {
@@ -88,6 +93,7 @@ export class FsBlobWriter implements BlobWriter {
       await file.close();
     });
     if (this.#isAborted()) throw this.#closed();
+    this.#giveBack();
     this.#state = 'finished';
     this.#place.onClosed(this);
     return {
@@ -120,7 +126,7 @@ export class FsBlobWriter implements BlobWriter {
 
   #flush(): void {
     const full = this.#buffer;
-    this.#buffer = this.#spare ?? new ByteWriter(this.#place.bufferSize);
+    this.#buffer = this.#spare ?? this.#place.buffers.take();
     this.#spare = undefined;
     const writing = this.#enqueue((file) => file.write(full.view()));
     this.#writing = writing;
@@ -159,6 +165,12 @@ export class FsBlobWriter implements BlobWriter {
     } catch (cause) {
       throw storageFailed(`Creating a file for state of ${this.#place.owner}`, cause);
     }
+  }
+
+  /** Not of a blob that has failed: a write may still be under way. */
+  #giveBack(): void {
+    this.#place.buffers.give(this.#buffer);
+    if (this.#spare !== undefined) this.#place.buffers.give(this.#spare);
   }
 
   #isAborted(): boolean {

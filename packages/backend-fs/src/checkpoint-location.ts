@@ -8,6 +8,7 @@ import {
   type JobName,
 } from '@weir/core/contracts';
 import { FsBlobWriter, type BlobLimits } from './blob-writer.js';
+import type { BufferPool } from './buffer-pool.js';
 import { publishFile, removeCheckpoint } from './durable.js';
 import { nameOf, storageFailed } from './failure.js';
 import { METADATA } from './layout.js';
@@ -16,6 +17,7 @@ export interface LocationPlace {
   readonly fileSystem: FileSystem;
   readonly job: JobName;
   readonly limits: BlobLimits;
+  readonly buffers: BufferPool;
   readonly newId: () => string;
 }
 
@@ -49,6 +51,7 @@ export class FsCheckpointLocation implements CheckpointLocation {
     this.#assertOpen();
     const blob: FsBlobWriter = new FsBlobWriter({
       ...this.#place.limits,
+      buffers: this.#place.buffers,
       fileSystem: this.#place.fileSystem,
       folder: this.pointer,
       name: this.#place.newId(),

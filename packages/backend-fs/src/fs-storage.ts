@@ -1,3 +1,4 @@
+import { BufferPool } from './buffer-pool.js';
 import { join } from 'node:path';
 import { WeirError, localFileSystem, type CheckpointStorage, type FileSystem } from '@weir/core/contracts';
 import { systemProcesses, type ProcessTable } from './adapters/process-identity.js';
@@ -43,7 +44,8 @@ export function createFsStorage(options: FsStorageOptions): CheckpointStorage {
     async open(scope) {
       const { job } = scope;
       const jobFolder = join(folder, jobFolderName(job));
-      const place = { fileSystem, job, jobFolder, savepointsFolder, limits, newId, processes };
+      const buffers = new BufferPool();
+      const place = { fileSystem, job, jobFolder, savepointsFolder, limits, buffers, newId, processes };
       return new FsJobStorage(place, scope);
     },
   };

@@ -1,3 +1,4 @@
+import { KeyBlocks } from './key-blocks.js';
 import type { Key, KeyGroup } from '@weir/core/contracts';
 
 /** Number of an entry in its table. Given to another entry once the first is removed. */
@@ -30,6 +31,7 @@ export class Page<V> {
   /** The newest capture that holds the entry already or is older than it. Later ones have yet to take it. */
   readonly stamps: number[] = [];
   readonly values: V[] = [];
+  readonly keyBlocks: KeyBlocks = new KeyBlocks();
 
   constructor(group: KeyGroup, number: number) {
     this.group = group;

@@ -87,6 +87,7 @@ export class Table<V> {
     const at = offsetOf(slot);
     const page = this.page(slot);
     page.keys[at] = key;
+    page.keyBlocks.replaced(at);
     page.stamps[at] = stamp;
     page.values[at] = value;
     this.#size++;

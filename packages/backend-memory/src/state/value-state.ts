@@ -1,4 +1,4 @@
-import { readRows, writeValueRow } from '@weir/core/contracts';
+import { readRows } from '@weir/core/contracts';
 import type {
   Key,
   KeyGroup,
@@ -55,10 +55,12 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     page.stamps[at] = version;
   }
   append(slot: Slot, preserved: Preserved): void {
-    const { group, keys, values } = this.#table.page(slot);
+    const { group, keys, keyBlocks, values } = this.#table.page(slot);
     const at = offsetOf(slot);
     const rows = preserved.rows(group, this.#index);
-    writeValueRow(rows.out, keys[at]!, values[at], this.#serializer);
+    const { out } = rows;
+    keyBlocks.write(at, keys[at]!, out);
+    this.#serializer.encode(values[at], out);
     rows.added();
   }
 

@@ -63,6 +63,20 @@ export class ByteWriter {
     this.#buffer.set(source, this.length);
     this.length += source.length;
   }
+  /** A short block of another writer with its length, which takes one byte. So few bytes are not worth a call into the runtime. */
+  copyBlock(source: ByteWriter, start: number): void {
+    const end = start + source.blockLength(start);
+    this.#reserve(end - start);
+    const from = source.#buffer;
+    const to = this.#buffer;
+    let { length } = this;
+    for (let i = start; i < end; i++) to[length++] = from[i]!;
+    this.length = length;
+  }
+  /** Of the block at `start`, the byte included that tells it. */
+  blockLength(start: number): number {
+    return 1 + this.#buffer[start]!;
+  }
   /** UTF-8 without a length. Returns the number of bytes. */
   utf8(text: string): number {
     const start = this.length;

@@ -61,8 +61,8 @@ test('accepts what the design allows', () => {
       'packages/core/src/errors.ts': 'export const e = 1;',
       'packages/core/src/element/a.ts': "import { e } from '../errors.js'; export { e } from './b.js';",
       'packages/core/src/element/b.ts': "import { readFile } from 'node:fs'; import { of } from 'rxjs';",
-      'packages/core/src/time/t.ts': "import '../state/s.js';",
-      'packages/core/src/state/s.ts': "import 'msgpackr';",
+      'packages/core/src/time/t.ts': "import '../element/a.js';",
+      'packages/core/src/state/s.ts': "import '../time/t.js'; import 'msgpackr';",
       'packages/core/test/a.test.ts':
         "import '../src/element/a.js'; import '@weir/testkit'; import 'vitest'; import '@weir/core/operators';",
       'packages/backend-fs/src/index.ts': "import '@weir/core'; import '@weir/backend-memory';",

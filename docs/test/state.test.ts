@@ -1,8 +1,9 @@
 import { checkpointCoordinator } from '@weir/coordinator';
-import { checkOperator, crash, runOperator } from '@weir/testkit';
+import { checkOperator, crash, elapse, runOperator } from '@weir/testkit';
 import { expect, test } from 'vitest';
 import { mapCheckpoints } from '../examples/plugins/map-storage.js';
 import { inGroupsOf } from '../examples/state/batches.js';
+import { firstWithin } from '../examples/state/first-within.js';
 
 const plugins = [checkpointCoordinator(), mapCheckpoints()];
 
@@ -19,4 +20,16 @@ test('groups are complete but for the last, however the job is run, crashed and 
     [1, 2, 3],
     [4],
   ]);
+});
+
+test('what was seen is forgotten once it has not been seen for an hour, however the job is run, crashed and restored', async () => {
+  const HOUR = 3_600_000;
+  await checkOperator(
+    firstWithin<string>('1 h', (record) => record, 'first'),
+    {
+      plugins,
+      input: ['a', 'a', elapse(HOUR - 1), 'a', 'b', elapse(HOUR - 1), 'a', elapse(1), 'b', elapse(HOUR - 1), 'a'],
+      expected: ['a', 'b', 'b', 'a'],
+    },
+  );
 });

@@ -60,6 +60,10 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     return this.#captures.bytes > this.#preservedBytes;
   }
 
+  sweep(state: string, budget: number): void {
+    this.#state(state).sweep?.(budget);
+  }
+
   restore(section: KeyedSection): void {
     const state = this.#state(section.state.name);
     const place = `State '${state.meta.name}' of operator '${this.#scope.operator}'`;

@@ -183,6 +183,7 @@ export type {
   StateBackendCapabilities,
   StateDeclaration,
   StateEntry,
+  StateExpiry,
   StateHandle,
   StateScope,
   StoredBytes,

@@ -24,7 +24,16 @@ export type {
   StreamOperator,
 } from './graph/stream.js';
 export { aggregatingState, listState, mapState, reducingState, valueState } from './state/descriptors.js';
-export type { Aggregation, Handles, MadeOfValue, StateDescriptor, StateOptions, States } from './state/descriptors.js';
+export type {
+  Aggregation,
+  Handles,
+  KeyedStateOptions,
+  MadeOfValue,
+  StateDescriptor,
+  StateOptions,
+  States,
+} from './state/descriptors.js';
+export type { StateTtl } from './state/ttl.js';
 export { broadcastState, operatorListState, unionListState } from './state/operator-state-descriptors.js';
 export type {
   BroadcastState,

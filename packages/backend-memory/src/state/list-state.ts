@@ -22,6 +22,8 @@ import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
+import { sweepOfLists } from './sweeps.js';
+import type { Sweep } from './sweeps.js';
 import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
 
@@ -29,6 +31,7 @@ import { UNVISITED } from './unvisited.js';
 export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
   readonly meta: StateMeta;
   readonly handle: ListState<unknown>;
+  readonly sweep: Sweep | undefined;
   readonly #index: number;
   readonly #serializer: Serializer;
   readonly #table: Table<ListCell>;
@@ -41,6 +44,8 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
     this.handle = new ListHandle(this, this.#table, parts);
+    if (declaration.expiry !== undefined)
+      this.sweep = sweepOfLists(this.#table, this.handle, parts.current, declaration.expiry);
   }
 
   lookAhead(keys: readonly Key[]): void {

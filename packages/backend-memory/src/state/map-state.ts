@@ -25,6 +25,8 @@ import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
+import { sweepOfMaps } from './sweeps.js';
+import type { Sweep } from './sweeps.js';
 import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
 
@@ -32,6 +34,7 @@ import { UNVISITED } from './unvisited.js';
 export class StoredMaps implements StoredState<MapCell>, RowSource<MapItem> {
   readonly meta: StateMeta;
   readonly handle: MapState<Key, unknown>;
+  readonly sweep: Sweep | undefined;
   readonly #index: number;
   readonly #serializer: Serializer;
   readonly #table: Table<MapCell>;
@@ -51,6 +54,8 @@ export class StoredMaps implements StoredState<MapCell>, RowSource<MapItem> {
       },
     };
     this.handle = new MapHandle(this, this.#table, parts);
+    if (declaration.expiry !== undefined)
+      this.sweep = sweepOfMaps(this.#table, this.handle, parts.current, declaration.expiry);
   }
 
   lookAhead(keys: readonly Key[]): void {

@@ -12,6 +12,7 @@ import type { Captures } from '../capture/captures.js';
 import type { CurrentKey } from './current-key.js';
 import type { GroupPages } from './group-pages.js';
 import type { Slot } from './page.js';
+import type { Sweep } from './sweeps.js';
 
 /** One declared state of a store: what captures and restores see of it. */
 export interface StoredState<V = unknown> {
@@ -22,6 +23,8 @@ export interface StoredState<V = unknown> {
   group(group: KeyGroup): GroupPages<V>;
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */
   preserve(slot: Slot, version: number): void;
+  /** See `KeyedStateStore.sweep`. There if the state has an expiry. */
+  readonly sweep?: Sweep | undefined;
   restore(section: KeyedSection): void;
   entries(): Iterable<StateEntry>;
 }

@@ -2,7 +2,7 @@ import { keyIdentity } from '@weir/core/contracts';
 import type { Key, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
 import { GroupPages } from './group-pages.js';
 import { KeyIndex } from './key-index.js';
-import { FREE, Page, offsetOf, pageOf } from './page.js';
+import { FREE, PAGE_SIZE, Page, offsetOf, pageOf } from './page.js';
 import type { Slot } from './page.js';
 
 /** So many entries are in the processor's caches anyway. */
@@ -67,6 +67,10 @@ export class Table<V> {
   /** The values of the entry's page; it is the one at `offsetOf(slot)`. */
   valuesAround(slot: Slot): V[] {
     return this.valuesOfPages[pageOf(slot)]!;
+  }
+  /** No entry has this slot, nor a higher one. */
+  get end(): Slot {
+    return this.pages.length * PAGE_SIZE;
   }
   group(group: KeyGroup): GroupPages<V> {
     return this.#groups[group - this.#first]!;

@@ -19,6 +19,8 @@ import { offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
+import { sweepOfValues } from './sweeps.js';
+import type { Sweep } from './sweeps.js';
 import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
 
@@ -26,6 +28,7 @@ import { UNVISITED } from './unvisited.js';
 export class StoredValues implements StoredState, RowSource<Slot> {
   readonly meta: StateMeta;
   readonly handle: ValueState<unknown, unknown>;
+  readonly sweep: Sweep | undefined;
   readonly #index: number;
   readonly #serializer: Serializer;
   readonly #table: Table<unknown>;
@@ -38,6 +41,8 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
     this.handle = new ValueHandle(this, this.#table, parts, declaration.initial);
+    if (declaration.expiry !== undefined)
+      this.sweep = sweepOfValues(this.#table, this.handle, parts.current, declaration.expiry);
   }
 
   lookAhead(keys: readonly Key[]): void {

@@ -46,6 +46,12 @@ export interface StateDeclaration {
   readonly initial?: (() => unknown) | undefined;
   /** What checkpoints say of the state where that is more than how it is kept; the engine's business, backends know `kind` alone. */
   readonly recordedAs?: RecordedKind | undefined;
+  /** There if what the state stores expires. The handle still gives it: not to show it is the engine's business. */
+  readonly expiry?: StateExpiry | undefined;
+}
+export interface StateExpiry {
+  /** Whether a value that is stored, an element of a list, or what a map has for a key, is worth nothing any more. */
+  isExpired(stored: unknown): boolean;
 }
 
 export interface ValueState<T, Absent = undefined> {
@@ -114,6 +120,12 @@ export interface KeyedStateStore {
   restored?(base: RestoredBase): void;
   /** True while captures hold so many preserved bytes that no more records should come until writing has caught up. */
   isPressed(): boolean;
+  /**
+   * Looks at up to `budget` more entries of a state that has an expiry, round after round, and removes those that are expired, as its handle would;
+   * a list only when all of its elements are. Called between two records, and no key is set afterwards. Absent: what expires is removed when it is
+   * touched, and left out of full captures.
+   */
+  sweep?(state: string, budget: number): void;
   /** Every entry, for what is built anew from state when it was restored, for tests and tools: order and identity unspecified. */
   entries(name: string): Iterable<StateEntry>;
   completed(checkpointId: CheckpointId): void;

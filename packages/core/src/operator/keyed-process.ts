@@ -41,7 +41,7 @@ export function keyedHandlers<K extends Key, S extends States, O>(
 ): KeyedHandlers<O> {
   const { state, self, onTimer } = definition;
   const keyed = new KeyedState(context, [
-    ...declarations(context.uid, state),
+    ...declarations(context.uid, state, context.clock),
     ...(onTimer === undefined ? [] : TIMER_STATES),
   ]);
   return { context, keyed, self, timers: new KeyedTimers<O>(context, keyed, onTimer, self) };

@@ -6,7 +6,6 @@ import type {
   KeyedSection,
   KeyedStateStore,
   StateDeclaration,
-  ValueState,
 } from '../contracts/state-backend.js';
 import { assertKey, isPlainKey } from '../element/assert-key.js';
 import type { RecordBatch } from '../element/element.js';
@@ -14,7 +13,9 @@ import type { CheckpointId } from '../element/ids.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import type { DeclaredState } from '../state/descriptors.js';
+import { ExpirySweeps } from './expiry-sweeps.js';
 import { GroupWatermarks } from './group-watermarks.js';
+import { liveCaptures } from './live-capture.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 
 /** The keyed state of one operator over its life: opened, filled from a checkpoint, captured, closed. */
@@ -24,7 +25,9 @@ export class KeyedState {
   /** Of the states that are more than how they are kept. */
   readonly #recordedKinds = new Map<string, RecordedKind>();
   #restored: RestoredState | undefined;
+  readonly #liveCapture: ((capture: KeyedCapture) => KeyedCapture) | undefined;
   #store: KeyedStateStore | undefined;
+  #sweeps: ExpirySweeps | undefined;
   /** The batch that is worked on. With what it was keyed by: it may be the batch of two inputs. */
   #keyed: { readonly batch: unknown; readonly keyOf: unknown; readonly keys: readonly Key[] } | undefined;
   #handles: Readonly<Record<string, object>> = {};
@@ -33,6 +36,7 @@ export class KeyedState {
   constructor(context: OperatorContext, declarations: readonly StateDeclaration[]) {
     this.#context = context;
     this.#declarations = declarations;
+    this.#liveCapture = liveCaptures(declarations);
     for (const { name, recordedAs } of declarations)
       if (recordedAs !== undefined) this.#recordedKinds.set(name, recordedAs);
   }
@@ -77,6 +81,7 @@ export class KeyedState {
       keys[i] = key;
     }
     this.#keyed = { batch, keyOf, keys };
+    this.#sweeps?.pay(length);
     this.#store?.lookAhead?.(keys);
     return keys;
   }
@@ -85,12 +90,12 @@ export class KeyedState {
     if (!this.hasStates) return;
     const store = await this.#context.openKeyedState(this.#declarations);
     this.#store = store;
+    this.#sweeps = ExpirySweeps.of(store, this.#declarations);
     await this.#restore(store);
     this.#handles = Object.fromEntries(
-      this.#declarations.map(({ name, madeOfValue }) => {
-        const handle = store.handle(name);
-        // Whoever makes a state of another declares the other as value state.
-        return [name, madeOfValue === undefined ? handle : madeOfValue.handle(handle as ValueState<unknown>)];
+      this.#declarations.map(({ name, handleOver }) => {
+        const stored = store.handle(name);
+        return [name, handleOver === undefined ? stored : handleOver(stored)];
       }),
     );
   }
@@ -135,7 +140,8 @@ export class KeyedState {
   }
 
   #capture(checkpointId: CheckpointId, mode: CaptureMode): KeyedCapture {
-    const capture = this.store.capture({ checkpointId, mode });
+    const taken = this.store.capture({ checkpointId, mode });
+    const capture = this.#liveCapture === undefined ? taken : this.#liveCapture(taken);
     return this.#recordedKinds.size === 0 ? capture : recordingKinds(capture, this.#recordedKinds);
   }
 

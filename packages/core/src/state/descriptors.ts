@@ -2,15 +2,22 @@ import type { Serializer } from '../contracts/serializer.js';
 import type { RecordedKind, StateKind } from '../contracts/snapshot.js';
 import type {
   AggregatingState,
+  KeyedSection,
   ListState,
   MapState,
   ReducingState,
   StateDeclaration,
+  StateHandle,
   ValueState,
 } from '../contracts/state-backend.js';
+import type { Clock } from '../contracts/clock.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from './default-serializer.js';
+import { expiringHandle } from './expiring-handles.js';
+import { liveRows } from './live-rows.js';
+import { stampedSerializer } from './stamped-serializer.js';
+import { Expiry, checkedTtl, type StateTtl, type Ttl } from './ttl.js';
 import { withPlace } from './with-place.js';
 
 /** Declares one state of a keyed operator; the property name under which it stands is the state's name. */
@@ -20,6 +27,7 @@ export interface StateDescriptor<out H> {
   readonly initial?: (() => unknown) | undefined;
   /** For state that is made of value state: how, and what checkpoints call it. */
   readonly madeOfValue?: MadeOfValue | undefined;
+  readonly ttl?: Ttl | undefined;
   readonly '~handle': H;
 }
 export interface MadeOfValue {
@@ -30,12 +38,16 @@ export interface StateOptions<T = unknown> {
   /** How values become bytes in a checkpoint; absent: the default serializer (msgpack). */
   readonly serializer?: Serializer<T> | undefined;
 }
+export interface KeyedStateOptions<T = unknown> extends StateOptions<T> {
+  /** How long it may be read. Absent: until it is removed. */
+  readonly ttl?: StateTtl | undefined;
+}
 export type States = Readonly<Record<string, StateDescriptor<unknown>>>;
 export type Handles<S extends States> = { readonly [N in keyof S]: S[N] extends StateDescriptor<infer H> ? H : never };
 
 function descriptor<H, T>(
   kind: StateKind,
-  options: StateOptions<T> & { readonly initial?: () => T },
+  options: KeyedStateOptions<T> & { readonly initial?: () => T },
   madeOfValue?: MadeOfValue,
 ): StateDescriptor<H> {
   // '~handle' exists for the compiler only; a serializer of T is handed T alone, by the typed handle.
@@ -44,31 +56,32 @@ function descriptor<H, T>(
     serializer: options.serializer ?? defaultSerializer,
     initial: options.initial,
     madeOfValue,
+    ttl: options.ttl === undefined ? undefined : checkedTtl(options.ttl),
   } as StateDescriptor<H>;
 }
 
 /** One value per key; with `initial`, `value()` never gives undefined. */
 export function valueState<T>(
-  options: StateOptions<T> & { readonly initial: () => T },
+  options: KeyedStateOptions<T> & { readonly initial: () => T },
 ): StateDescriptor<ValueState<T, never>>;
-export function valueState<T>(options?: StateOptions<T>): StateDescriptor<ValueState<T>>;
+export function valueState<T>(options?: KeyedStateOptions<T>): StateDescriptor<ValueState<T>>;
 export function valueState<T>(
-  options: StateOptions<T> & { readonly initial?: () => T } = {},
+  options: KeyedStateOptions<T> & { readonly initial?: () => T } = {},
 ): StateDescriptor<ValueState<T>> {
   return descriptor('value', options);
 }
 /** A list per key; adding costs the same however long it is. */
-export function listState<T>(options: StateOptions<T> = {}): StateDescriptor<ListState<T>> {
+export function listState<T>(options: KeyedStateOptions<T> = {}): StateDescriptor<ListState<T>> {
   return descriptor('list', options);
 }
 /** A map per key, read and written entry by entry. */
-export function mapState<K extends Key, V>(options: StateOptions<V> = {}): StateDescriptor<MapState<K, V>> {
+export function mapState<K extends Key, V>(options: KeyedStateOptions<V> = {}): StateDescriptor<MapState<K, V>> {
   return descriptor('map', options);
 }
 
 /** One value per key, made of all that were added: each is folded in at once, so it costs what one value costs. */
 export function reducingState<T>(
-  options: StateOptions<T> & { readonly reduce: (accumulated: T, value: T) => T },
+  options: KeyedStateOptions<T> & { readonly reduce: (accumulated: T, value: T) => T },
 ): StateDescriptor<ReducingState<T>> {
   return descriptor('value', options, {
     recordedAs: 'reducing',
@@ -86,7 +99,7 @@ export interface Aggregation<In, Accumulator, Out> {
 }
 /** One accumulator per key, whose type is neither that of what is added nor that of what is asked for: an average, say. */
 export function aggregatingState<In, Accumulator, Out>(
-  options: StateOptions<Accumulator> & Aggregation<In, Accumulator, Out>,
+  options: KeyedStateOptions<Accumulator> & Aggregation<In, Accumulator, Out>,
 ): StateDescriptor<AggregatingState<In, Out>> {
   return descriptor('value', options, {
     recordedAs: 'aggregating',
@@ -127,16 +140,48 @@ function aggregatingOver<In, Accumulator, Out>(
 
 /** A state as it is declared to the backend, and what is made of it. */
 export interface DeclaredState extends StateDeclaration {
-  readonly madeOfValue?: MadeOfValue | undefined;
+  /** The handle that user code gets, over that of the backend. Absent: the same. */
+  readonly handleOver?: ((stored: StateHandle) => object) | undefined;
+  /** So many of its entries are looked at for each record, to remove what has expired. */
+  readonly cleanupPerRecord?: number | undefined;
+  /** Leaves out what has expired. */
+  readonly liveRows?: ((section: KeyedSection) => KeyedSection | undefined) | undefined;
 }
 
 /** What a state backend gets to know; errors of serializers will name operator and state. */
-export function declarations(operator: string, states: States): DeclaredState[] {
-  return Object.entries(states).map(([name, { kind, serializer, initial, madeOfValue }]) => {
+export function declarations(operator: string, states: States, clock: Clock): DeclaredState[] {
+  return Object.entries(states).map(([name, descriptor]) => {
     requireStateName(operator, name);
-    const placed = withPlace(serializer, operator, name);
-    return { name, kind, initial, serializer: placed, recordedAs: madeOfValue?.recordedAs, madeOfValue };
+    const { kind, madeOfValue, ttl } = descriptor;
+    const serializer = withPlace(descriptor.serializer, operator, name);
+    const declared: DeclaredState = {
+      name,
+      kind,
+      serializer,
+      initial: descriptor.initial,
+      recordedAs: madeOfValue?.recordedAs,
+    };
+    const kept = ttl === undefined ? declared : expiring(declared, new Expiry(ttl, clock));
+    if (madeOfValue === undefined) return kept;
+    const { handleOver = (stored): object => stored } = kept;
+    // Whoever makes a state of another declares the other as value state.
+    return { ...kept, handleOver: (stored) => madeOfValue.handle(handleOver(stored) as ValueState<unknown>) };
   });
+}
+
+/** The same state, whose values are kept with a stamp and not shown once they have expired. */
+function expiring({ initial, serializer, ...declared }: DeclaredState, expiry: Expiry): DeclaredState {
+  return {
+    ...declared,
+    serializer: stampedSerializer(serializer, expiry),
+    expiry,
+    handleOver: (stored) => expiringHandle(declared.kind, stored, expiry, initial),
+    cleanupPerRecord: expiry.ttl.cleanupPerRecord,
+    liveRows(section) {
+      const now = expiry.now();
+      return liveRows(section, (since) => expiry.isOver(since, now));
+    },
+  };
 }
 
 export function requireStateName(operator: string, name: string): void {

@@ -56,6 +56,9 @@ export class LentState {
       setCurrentKey: (key) => {
         store.setCurrentKey(key);
       },
+      sweep: (state, budget) => {
+        store.sweep?.(state, budget);
+      },
       handle: (name) => handles.get(name) ?? store.handle(name),
       capture: (request) => store.capture(request),
       restore: (section) => {

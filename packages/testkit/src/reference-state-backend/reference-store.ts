@@ -9,9 +9,12 @@ import {
   type KeyedCapture,
   type KeyedSection,
   type KeyedStateStore,
+  type ListState,
+  type MapState,
   type StateEntry,
   type StateHandle,
   type StateScope,
+  type ValueState,
 } from '@weir/core/contracts';
 import { ReferenceCapture } from './reference-capture.js';
 import { referenceState, type ReferenceState } from './states.js';
@@ -72,6 +75,19 @@ export class ReferenceStore implements KeyedStateStore {
         cause: error,
         recoverable: false,
       });
+    }
+  }
+
+  /** All of it at once, whatever the budget. */
+  sweep(state: string): void {
+    const { declaration, handle } = this.#state(state);
+    const expired = (value: unknown): boolean => declaration.expiry?.isExpired(value) === true;
+    for (const entry of [...this.entries(state)]) {
+      this.setCurrentKey(entry.key);
+      if (entry.kind === 'map') {
+        if (expired(entry.value)) (handle as MapState<Key, unknown>).delete(entry.mapKey);
+      } else if (entry.kind === 'value' ? expired(entry.value) : entry.values.every(expired))
+        (handle as ValueState<unknown> | ListState<unknown>).clear();
     }
   }
 

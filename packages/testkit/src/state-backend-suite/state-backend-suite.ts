@@ -1,6 +1,7 @@
 import type { TestFunction } from '../suite.js';
 import { captureChecks, coexistenceChecks } from './captures.js';
 import { listChecks, mapChecks } from './collections.js';
+import { expiryChecks } from './expiry.js';
 import { checksOf, type StateBackendSuiteOptions } from './fixture.js';
 import { historyChecks } from './histories.js';
 import { lifeCycleChecks } from './life-cycle.js';
@@ -21,6 +22,7 @@ export function stateBackendSuite(test: TestFunction, options: StateBackendSuite
   timerChecks(check);
   captureChecks(check);
   coexistenceChecks(check);
+  expiryChecks(test, options);
   historyChecks(test, options);
   writingChecks(test, options);
   lifeCycleChecks(test, options);

@@ -23,6 +23,8 @@ export type Flaw =
   | 'takes rows of any serializer'
   | 'takes rows of any kind'
   | 'takes keys of others'
+  | 'sweeps nothing away'
+  | 'sweeps what lives'
   | 'can be used when closed'
   | 'is always pressed';
 export type Has = (flaw: Flaw) => boolean;

@@ -93,6 +93,15 @@ class FlawedStore implements KeyedStateStore {
     }
     this.#store.restore(section);
   }
+  sweep(state: string, budget: number): void {
+    if (this.#flaw === 'sweeps nothing away') return;
+    this.#store.sweep?.(state, budget);
+    if (this.#flaw !== 'sweeps what lives') return;
+    for (const { key } of [...this.#store.entries(state)]) {
+      this.#store.setCurrentKey(key);
+      this.#store.handle(state).clear();
+    }
+  }
   isPressed(): boolean {
     return this.#flaw === 'is always pressed';
   }

@@ -31,6 +31,8 @@ describe('the state backend suite finds a backend that', () => {
       'reads what an older version of the serializer wrote, and nothing that another one wrote',
     'takes rows of any kind': 'refuses rows of another kind of state',
     'takes keys of others': 'refuses a key of another subtask before anything of it is stored',
+    'sweeps nothing away': 'sweeps away what is expired',
+    'sweeps what lives': 'sweeps away what is expired',
     'can be used when closed': 'refuses any use after it is closed',
     'is always pressed': 'is never pressed, as its captures hold nothing of their own',
   };

@@ -2,6 +2,7 @@ import type { Serializer } from '../contracts/serializer.js';
 import type { KeyedSection, StateEntry } from '../contracts/state-backend.js';
 import { keyIdentity, type KeyIdentity } from '../element/key-identity.js';
 import type { Key } from '../element/key.js';
+import { readChanges, type ChangeVisitor } from '../state/changes.js';
 import { readRows, type RowVisitor } from '../state/rows.js';
 
 /**
@@ -14,7 +15,10 @@ export function* entriesOfSections(
 ): Generator<StateEntry, void, undefined> {
   if (sections.some(({ state, isChange }) => state.kind === 'list' || isChange === true)) {
     const merged = new MergedEntries();
-    for (const section of sections) readRows(section, serializer, merged);
+    for (const section of sections) {
+      if (section.isChange === true) readChanges(section, serializer, merged.changes);
+      else readRows(section, serializer, merged);
+    }
     yield* merged.entries();
     return;
   }
@@ -54,6 +58,29 @@ class MergedEntries implements RowVisitor {
     if (held?.kind !== 'map') this.#held.set(keyIdentity(key), { kind: 'map', key, entries });
     entries.set(keyIdentity(mapKey), [mapKey, value]);
   }
+
+  /** What is put comes as a row would, but takes the place of the list that was there. */
+  readonly changes: ChangeVisitor = {
+    value: (key, value) => {
+      this.value(key, value);
+    },
+    list: (key, values) => {
+      this.#held.set(keyIdentity(key), { kind: 'list', key, values });
+    },
+    map: (key, mapKey, value) => {
+      this.map(key, mapKey, value);
+    },
+    append: (key, values) => {
+      this.list(key, values);
+    },
+    remove: (key) => {
+      this.#held.delete(keyIdentity(key));
+    },
+    removeEntry: (key, mapKey) => {
+      const held = this.#held.get(keyIdentity(key));
+      if (held?.kind === 'map') held.entries.delete(keyIdentity(mapKey));
+    },
+  };
 
   *entries(): Generator<StateEntry, void, undefined> {
     for (const held of this.#held.values()) {

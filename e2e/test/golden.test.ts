@@ -1,0 +1,114 @@
+import type { CheckpointOptions } from '@weir/core';
+import { openCheckpoint } from '@weir/core/state-reader';
+import { CrashFileSystem } from '@weir/testkit';
+import { describe, expect, test } from 'vitest';
+import { EVERY_STATE_JOB, expectedLines, filesOn, lineSink, startEveryState } from './support/every-state-job.js';
+import { golden, type Golden } from './support/golden-files.js';
+
+// What was once stored is restored for ever. A golden file that is missing is made by
+//   WEIR_GOLDEN=write npx vitest run --project e2e e2e/test/golden.test.ts
+// and then committed; one that is there is never touched: a new format gets a new name, and the old file stays.
+
+const RECORDS = 60;
+
+interface Case {
+  readonly name: string;
+  readonly kind: 'checkpoint' | 'savepoint';
+  /** State of more bytes lies in files of its own. */
+  readonly inlineThreshold: number;
+  readonly checkpointing: CheckpointOptions;
+}
+
+const CASES: readonly Case[] = [
+  { name: 'v1-checkpoint', kind: 'checkpoint', inlineThreshold: 0, checkpointing: {} },
+  { name: 'v1-savepoint', kind: 'savepoint', inlineThreshold: 20_000, checkpointing: {} },
+];
+
+/** Two checkpoints, and then the one to keep. */
+async function write({ kind, inlineThreshold, checkpointing }: Case, target: Golden): Promise<void> {
+  const disk = new CrashFileSystem();
+  const storage = filesOn(disk, inlineThreshold);
+  const running = await startEveryState({ storage, records: RECORDS, parallelism: 2, checkpointing });
+  const { job, clock, sink } = running;
+  let taken: { readonly checkpointId: number; readonly pointer: string } | undefined;
+  for (const what of ['checkpoint', 'checkpoint', kind]) {
+    await running.read(9);
+    taken = undefined;
+    const stats = what === 'checkpoint' ? job.triggerCheckpoint() : job.triggerSavepoint('/state/savepoints');
+    void stats.then((completed) => (taken = completed));
+    await clock.until(() => taken !== undefined);
+  }
+  const { checkpointId, pointer } = taken!;
+  await running.leave();
+  const before = sink.visible.filter((each) => each.checkpointId < checkpointId);
+  for (const name of await namesIn(disk, `/state/${EVERY_STATE_JOB}`)) {
+    if (`/state/${EVERY_STATE_JOB}/${name}` !== pointer && name !== 'shared')
+      await disk.removeTree(`/state/${EVERY_STATE_JOB}/${name}`);
+  }
+  await target.store(
+    disk,
+    '/state',
+    before.map(({ line }) => line),
+  );
+}
+
+async function namesIn(disk: CrashFileSystem, folder: string): Promise<readonly string[]> {
+  return (await disk.readDirectory(folder)).map(({ name }) => name);
+}
+
+/** A disk with the files in it, and where they are. */
+async function loaded(
+  stored: Golden,
+  { kind }: Case,
+): Promise<{ readonly disk: CrashFileSystem; readonly pointer: string }> {
+  const disk = new CrashFileSystem();
+  await stored.load(disk, '/golden');
+  const folder = kind === 'checkpoint' ? `/golden/${EVERY_STATE_JOB}` : '/golden/savepoints';
+  const name = (await namesIn(disk, folder)).find((each) => each !== 'shared');
+  return { disk, pointer: `${folder}/${String(name)}` };
+}
+
+describe.each(CASES)('$name', (each) => {
+  const stored = golden(each.name);
+
+  test.runIf(process.env['WEIR_GOLDEN'] === 'write' && !stored.exists)('is made', async () => {
+    await write(each, stored);
+  });
+
+  test.each([1, 2, 3])('is restored at parallelism %i, and the job gives what was missing', async (parallelism) => {
+    const { disk, pointer } = await loaded(stored, each);
+    const sink = lineSink();
+    const storage = filesOn(disk, each.inlineThreshold);
+    const running = await startEveryState({
+      storage,
+      records: RECORDS,
+      parallelism,
+      restoreFrom: pointer,
+      sink,
+      checkpointing: each.checkpointing,
+    });
+    await running.finished();
+    const committed = stored.committed();
+    expect(committed.length).toBeGreaterThan(0);
+    expect(sink.visible.length).toBeGreaterThan(RECORDS);
+    expect([...committed, ...sink.visible.map(({ line }) => line)].sort()).toEqual(expectedLines(RECORDS));
+  });
+
+  test('is read as data', async () => {
+    const { disk, pointer } = await loaded(stored, each);
+    const checkpoint = await openCheckpoint(pointer, { storage: filesOn(disk, each.inlineThreshold) });
+    expect(checkpoint.metadata).toMatchObject({ job: EVERY_STATE_JOB, kind: each.kind, checkpointId: 3 });
+    const counts = new Map<string, number>();
+    for await (const { key, value } of checkpoint.operator('states').values<{ count: number }, string>('mean'))
+      counts.set(key, value.count);
+    const read = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const totals: [string, number][] = [];
+    for await (const { key, value } of checkpoint.operator('states').values<number, string>('total'))
+      totals.push([key, value]);
+    const expected = new Map<string, number>();
+    for (let n = 0; n < read; n++)
+      expected.set(`key ${String(n % 5)}`, (expected.get(`key ${String(n % 5)}`) ?? 0) + n);
+    expect(read).toBeGreaterThan(20);
+    expect(new Map(totals)).toEqual(expected);
+  });
+});

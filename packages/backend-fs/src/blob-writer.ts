@@ -23,6 +23,10 @@ export interface BlobPlace extends BlobLimits {
   readonly folder: string;
   /** Name of the file, should one be needed. */
   readonly name: string;
+  /** Later checkpoints may refer to the file by this; undefined: it is this checkpoint's own. */
+  readonly sharedKey?: string | undefined;
+  /** Makes the folder, should it be needed and missing. */
+  readonly makeFolder?: (() => Promise<void>) | undefined;
   /** The checkpoint, for messages. */
   readonly owner: string;
   /** The checkpoint is complete, or about to be: its files must stay. */
@@ -78,7 +82,9 @@ export class FsBlobWriter implements BlobWriter {
 
   async finish(): Promise<BlobHandle> {
     this.#assertOpen();
-    if (this.#length <= this.#place.inlineThreshold) {
+    const { name, sharedKey } = this.#place;
+    // A file that is shared is one however small: what is in `_metadata` cannot be referred to from another.
+    if (sharedKey === undefined && this.#length <= this.#place.inlineThreshold) {
       this.#state = 'finished';
       this.#place.onClosed(this);
       const bytes = this.#buffer.toBytes();
@@ -96,13 +102,8 @@ export class FsBlobWriter implements BlobWriter {
     this.#giveBack();
     this.#state = 'finished';
     this.#place.onClosed(this);
-    return {
-      kind: 'blob',
-      path: this.#place.name,
-      length: this.#length,
-      algorithm: 'crc32',
-      checksum: this.#checksum,
-    };
+    const file = { path: name, length: this.#length, algorithm: 'crc32', checksum: this.#checksum } as const;
+    return sharedKey === undefined ? { kind: 'blob', ...file } : { kind: 'shared', key: sharedKey, ...file };
   }
 
   abort(): Promise<void> {
@@ -159,6 +160,7 @@ export class FsBlobWriter implements BlobWriter {
 
   async #create(): Promise<FileHandle> {
     try {
+      await this.#place.makeFolder?.();
       this.#file = await this.#place.fileSystem.open(this.#path, 'create');
       this.#isCreated = true;
       return this.#file;

@@ -7,11 +7,12 @@ import {
   type FileSystem,
   type JobName,
 } from '@weir/core/contracts';
-import { FsBlobWriter, type BlobLimits } from './blob-writer.js';
+import { FsBlobWriter, type BlobLimits, type BlobPlace } from './blob-writer.js';
 import type { BufferPool } from './buffer-pool.js';
 import { publishFile, removeCheckpoint } from './durable.js';
 import { nameOf, storageFailed } from './failure.js';
 import { METADATA } from './layout.js';
+import type { SharedFolder } from './shared-folder.js';
 
 export interface LocationPlace {
   readonly fileSystem: FileSystem;
@@ -21,11 +22,14 @@ export interface LocationPlace {
   readonly newId: () => string;
 }
 
-/** The folder of one pending checkpoint. */
+/** The folder of one pending checkpoint, and what it adds to the folder that all of them share. */
 export class FsCheckpointLocation implements CheckpointLocation {
   readonly id: CheckpointId;
   readonly pointer: string;
+  readonly createSharedBlob?: (key: string) => BlobWriter;
+  readonly sharedFiles: Set<string> = new Set();
   readonly #place: LocationPlace;
+  readonly #shared: SharedFolder | undefined;
   /** Holds the folder of this checkpoint. */
   readonly #above: string;
   readonly #owner: string;
@@ -35,12 +39,15 @@ export class FsCheckpointLocation implements CheckpointLocation {
   #publication: Promise<void> | undefined;
   #discarding: Promise<void> | undefined;
 
-  constructor(place: LocationPlace, id: CheckpointId, folder: string) {
+  /** Without `shared` it is that of a savepoint, which has nothing in common with others. */
+  constructor(place: LocationPlace, id: CheckpointId, folder: string, shared?: SharedFolder) {
     this.#place = place;
     this.id = id;
     this.pointer = folder;
     this.#above = dirname(folder);
     this.#owner = nameOf(id, place.job);
+    this.#shared = shared;
+    if (shared !== undefined) this.createSharedBlob = (key) => this.#createShared(shared, key);
   }
 
   get complete(): boolean {
@@ -48,13 +55,23 @@ export class FsCheckpointLocation implements CheckpointLocation {
   }
 
   createBlob(): BlobWriter {
+    return this.#create({ folder: this.pointer, name: this.#place.newId() });
+  }
+
+  #createShared(shared: SharedFolder, sharedKey: string): BlobWriter {
+    const name = this.#place.newId();
+    const blob = this.#create({ folder: shared.path, name, sharedKey, makeFolder: () => shared.make() });
+    this.sharedFiles.add(name);
+    return blob;
+  }
+
+  #create(file: Pick<BlobPlace, 'folder' | 'name' | 'sharedKey' | 'makeFolder'>): FsBlobWriter {
     this.#assertOpen();
     const blob: FsBlobWriter = new FsBlobWriter({
       ...this.#place.limits,
+      ...file,
       buffers: this.#place.buffers,
       fileSystem: this.#place.fileSystem,
-      folder: this.pointer,
-      name: this.#place.newId(),
       owner: this.#owner,
       isRetained: () => this.#state === 'publishing' || this.complete,
       onClosed: () => this.#openBlobs.delete(blob),
@@ -79,8 +96,9 @@ export class FsCheckpointLocation implements CheckpointLocation {
   async #publish(metadata: Uint8Array): Promise<void> {
     const { fileSystem, newId } = this.#place;
     try {
-      // 1. The names of the blobs are durable (their bytes are, since they are finished). 2. So is the name of this folder.
+      // 1. The names of the blobs are durable (their bytes are, since they are finished). 2. So are the names of these folders.
       await fileSystem.syncDirectory(this.pointer);
+      if (this.sharedFiles.size > 0) await this.#shared?.sync();
       await fileSystem.syncDirectory(this.#above);
       // 3. Only then `_metadata` appears: at no moment does it speak of something that a crash can take away.
       await publishFile(fileSystem, this.pointer, METADATA, metadata, newId());
@@ -112,6 +130,8 @@ export class FsCheckpointLocation implements CheckpointLocation {
       await Promise.all([...this.#openBlobs].map((blob) => blob.abort()));
       if (this.#publication === undefined) await fileSystem.removeTree(this.pointer);
       else await removeCheckpoint(fileSystem, this.pointer);
+      // Behind `_metadata`, which nobody knows to be missing once publishing was tried.
+      for (const name of this.sharedFiles) await this.#shared?.remove(name);
     } catch (cause) {
       throw storageFailed(`Discarding ${this.#owner}`, cause);
     }

@@ -24,6 +24,7 @@ import { LockRegister } from './lock/lock-register.js';
 import { takeLock } from './lock/take-lock.js';
 import { readBlob, readBlobPart } from './read-blob.js';
 import { resolvePointer } from './resolve-pointer.js';
+import { SharedFolder } from './shared-folder.js';
 
 export interface JobPlace extends LocationPlace {
   readonly jobFolder: string;
@@ -39,12 +40,14 @@ const MOST_TRIES = 10;
 export class FsJobStorage implements JobStorage {
   readonly #place: JobPlace;
   readonly #scope: StorageScope;
+  readonly #shared: SharedFolder;
   #folder: Promise<void> | undefined;
   #lock: StorageLock | undefined;
 
   constructor(place: JobPlace, scope: StorageScope) {
     this.#place = place;
     this.#scope = scope;
+    this.#shared = new SharedFolder(place.fileSystem, place.jobFolder);
   }
 
   async lock(options: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<StorageLock> {
@@ -86,7 +89,7 @@ export class FsJobStorage implements JobStorage {
         `${folder} exists: the id of ${nameOf(checkpointId, job)} is taken. Ids must be above all that are present.`,
       );
     }
-    return new FsCheckpointLocation(this.#place, checkpointId, folder);
+    return new FsCheckpointLocation(this.#place, checkpointId, folder, this.#shared);
   }
 
   get savepointDirectory(): string | undefined {
@@ -130,6 +133,14 @@ export class FsJobStorage implements JobStorage {
 
   readPart(checkpoint: StoredCheckpoint, blob: FileBlob | SharedBlob, part: BlobPart): Promise<Uint8Array> {
     return readBlobPart(this.#place.fileSystem, this.#place.job, checkpoint, blob, part);
+  }
+
+  async listShared(): Promise<readonly string[]> {
+    return this.#try('Listing the shared files', () => this.#shared.list());
+  }
+
+  async deleteShared(path: string): Promise<void> {
+    await this.#try(`Deleting the shared file ${path}`, () => this.#shared.remove(path));
   }
 
   async delete(checkpoint: StoredCheckpoint): Promise<void> {

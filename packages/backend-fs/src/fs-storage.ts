@@ -40,7 +40,7 @@ export function createFsStorage(options: FsStorageOptions): CheckpointStorage {
   const limits = { inlineThreshold, bufferSize: Math.max(writeBufferSize, inlineThreshold) };
   return {
     type: 'fs',
-    capabilities: { durable: true, locks: true, savepoints: true },
+    capabilities: { durable: true, locks: true, savepoints: true, sharedFiles: true },
     async open(scope) {
       const { job } = scope;
       const jobFolder = join(folder, jobFolderName(job));

@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { WeirError, type CheckpointId, type JobName } from '@weir/core/contracts';
+import { WeirError, type CheckpointId, type FileBlob, type JobName, type SharedBlob } from '@weir/core/contracts';
 
 // Every name below a checkpoint directory:
 //
@@ -8,25 +8,41 @@ import { WeirError, type CheckpointId, type JobName } from '@weir/core/contracts
 //     chk-<n>/                       one checkpoint: its private files
 //       _metadata                    makes it complete
 //       <random>                     a blob
-//     shared/<random>                a file that several checkpoints refer to
+//     shared/                        files that several checkpoints are made of; there once one is incremental
+//       <random>                     a blob, deleted when no _metadata that is left names it
 //     _finished                      the job has finished
 //     _lock/attempt-<n>.<owner>      who runs the job, and its latest attempt; one entry, see lock/lock-register.ts
 //
 // Every name in a directory for savepoints, which may be the same:
 //
-//   <dir>/savepoint-<job>-<random>/  one savepoint: as chk-<n>
+//   <dir>/savepoint-<job>-<random>/  one savepoint: as chk-<n>, and never with files in shared/
 //
 //   *.<random>.tmp, _lock.<random>/  not published yet, or left by a process that died on the way
 //
-// Blobs are named relative to chk-<n>, so that a checkpoint, a job's folder or the whole directory can be moved.
+// Blobs are named relative to chk-<n>: in it, or in ../shared. So a job's folder or the whole directory can be moved, and so can a checkpoint
+// that shares nothing (`selfContained` in its _metadata).
 
 export const METADATA = '_metadata';
 export const FINISHED = '_finished';
 export const LOCK = '_lock';
-export const SHARED = 'shared';
+const SHARED = 'shared';
 
 export function checkpointFolder(jobFolder: string, checkpointId: CheckpointId): string {
   return join(jobFolder, `chk-${String(checkpointId)}`);
+}
+
+export function sharedFolder(jobFolder: string): string {
+  return join(jobFolder, SHARED);
+}
+
+/** Where the bytes of a blob are. Undefined for a name that nobody here gives: it might lead to any file of the machine. */
+export function blobFile(checkpointFolder: string, { kind, path }: FileBlob | SharedBlob): string | undefined {
+  if (!isBlobName(path)) return undefined;
+  return join(kind === 'shared' ? sharedFolder(dirname(checkpointFolder)) : checkpointFolder, path);
+}
+
+export function isBlobName(name: string): boolean {
+  return /^[\w-]+$/.test(name);
 }
 
 export function savepointFolder(directory: string, job: JobName, random: string): string {

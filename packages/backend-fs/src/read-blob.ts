@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import {
   WeirError,
@@ -14,7 +13,7 @@ import {
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { nameOf } from './failure.js';
-import { SHARED } from './layout.js';
+import { blobFile } from './layout.js';
 
 const READ_SIZE = 1 << 20;
 
@@ -62,13 +61,14 @@ async function reading(
   blob: FileBlob | SharedBlob,
   read: (file: FileHandle) => Promise<Read>,
 ): Promise<Uint8Array> {
-  const path = join(checkpoint.pointer, ...(blob.kind === 'shared' ? ['..', SHARED] : []), blob.path);
+  const path = blobFile(checkpoint.pointer, blob);
   const damaged = (what: string, cause?: unknown): WeirError =>
     new WeirError(
       'CHECKPOINT_UNREADABLE',
-      `State of ${nameOf(checkpoint.id, job)} is unreadable: ${path} ${what}. Restore from another checkpoint.`,
+      `State of ${nameOf(checkpoint.id, job)} is unreadable: ${path ?? JSON.stringify(blob.path)} ${what}. Restore from another checkpoint.`,
       { cause },
     );
+  if (path === undefined) throw damaged('is no name of a file in a checkpoint');
   try {
     const file = await fs.open(path, 'read');
     try {

@@ -7,7 +7,7 @@ import { CrashFileSystem, checkpointStorageSuite, type CheckpointStorageFixture,
 import { describe, test } from 'vitest';
 import { FakeProcesses } from './fixtures/processes.js';
 
-const capabilities = { durable: true, locks: true, savepoints: true };
+const capabilities = { durable: true, locks: true, savepoints: true, sharedFiles: true };
 
 function fixtureOn(fileSystem: FileSystem, checkpointsDir: string): CheckpointStorageFixture {
   const processes = new FakeProcesses();
@@ -26,7 +26,8 @@ function fixtureOn(fileSystem: FileSystem, checkpointsDir: string): CheckpointSt
         return moved;
       },
     },
-    damage: (checkpoint, blob, damage) => harm(fileSystem, join(checkpoint.pointer, blob.path), damage),
+    damage: (checkpoint, blob, damage) =>
+      harm(fileSystem, join(checkpoint.pointer, blob.kind === 'shared' ? '../shared' : '', blob.path), damage),
   };
 }
 

@@ -63,7 +63,7 @@ describe('a crash at any step', () => {
 
   test('may come at any step of any of two processes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(90), fc.nat(90), async (first, second) => {
+      fc.asyncProperty(fc.nat(120), fc.nat(120), async (first, second) => {
         const [disk, promised, processes] = [new CrashFileSystem(), nothingPromised(), new FakeProcesses()];
         await liveUntil(disk, first, promised, processes);
         const next = disk.kill();
@@ -76,6 +76,12 @@ describe('a crash at any step', () => {
   const job = new RegExp(`^${JOB_FOLDER}$`);
   const needed: [what: string, loss: string, forget: (disk: CrashFileSystem) => FileSystem][] = [
     ['a blob file', 'checkpoint 1 looks complete but is not', forgetting('file', /\/chk-\d+\/p\d+-\d+$/)],
+    ['a shared file', 'checkpoint 1 looks complete but is not', forgetting('file', /\/shared\//)],
+    [
+      'the folder of shared files before _metadata',
+      'checkpoint 1 looks complete but is not',
+      forgetting('folder', /\/shared$/),
+    ],
     ['the _metadata file', 'checkpoint 2 looks complete but is not', forgetting('file', /\/_metadata\..*\.tmp$/)],
     [
       "a checkpoint's folder before _metadata",

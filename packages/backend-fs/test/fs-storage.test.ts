@@ -83,6 +83,9 @@ describe('a directory of checkpoints', () => {
     const job = await jobOn(disk);
     const lock = await job.lock({ waitMs: 0, signal: new AbortController().signal });
     await complete(job, 7);
+    const incremental = await job.create(8);
+    await incremental.createSharedBlob?.('key').finish();
+    await incremental.publish(Uint8Array.of(1));
     await job.writeFinished(Uint8Array.of(1));
     await lock.release();
     const paths = disk.paths().map((path) => path.replace(/[\da-f-]{36}$/, '<random>'));
@@ -95,6 +98,10 @@ describe('a directory of checkpoints', () => {
       '/c/orders/chk-7/',
       '/c/orders/chk-7/<random>',
       '/c/orders/chk-7/_metadata',
+      '/c/orders/chk-8/',
+      '/c/orders/chk-8/_metadata',
+      '/c/orders/shared/',
+      '/c/orders/shared/<random>',
     ]);
   });
 
@@ -126,6 +133,53 @@ describe('a directory of checkpoints', () => {
     await disk.rename('/moved/orders/chk-7', '/backup');
     expect(await firstByte(job, '/backup')).toBe(7);
     expect(await job.resolve('/backup')).toEqual({ id: 0, pointer: '/backup', complete: true });
+  });
+
+  test('can be moved whole if its checkpoints share files; one of them alone misses them, and says which', async () => {
+    const disk = new CrashFileSystem();
+    const location = await (await jobOn(disk)).create(7);
+    const blob = location.createSharedBlob?.('key');
+    await blob?.write(Uint8Array.of(7));
+    await location.publish(Buffer.from(JSON.stringify(await blob?.finish())));
+    await disk.makeDirectory('/moved');
+    await disk.rename('/c/orders', '/moved/orders');
+    const job = await jobOn(disk, '/moved');
+    expect(await firstByte(job, '/moved/orders/chk-7')).toBe(7);
+    await disk.rename('/moved/orders/chk-7', '/backup');
+    await expect(firstByte(job, '/backup')).rejects.toMatchObject({
+      code: 'CHECKPOINT_UNREADABLE',
+      message: expect.stringMatching(/\/shared\/[\da-f-]{36} cannot be read/),
+    });
+  });
+
+  test.each(['../secret', '..', '.', '/etc/passwd', 'a/b', 'a\\b', '', 'a\0'])(
+    'gives out no file that %j leads to: damaged or forged metadata reads nothing of the rest of the disk',
+    async (path) => {
+      const disk = new CrashFileSystem();
+      const job = await jobOn(disk);
+      await complete(job, 7);
+      await put(disk, '/c/orders/secret');
+      const file = { path, length: 0, algorithm: 'crc32', checksum: 0 } as const;
+      const stored = await job.resolve('/c/orders/chk-7');
+      const unreadable = {
+        code: 'CHECKPOINT_UNREADABLE',
+        message: expect.stringMatching(/checkpoint 7 of job orders/),
+      };
+      await expect(job.read(stored, { kind: 'blob', ...file })).rejects.toMatchObject(unreadable);
+      await expect(job.read(stored, { kind: 'shared', key: 'key', ...file })).rejects.toMatchObject(unreadable);
+      await expect(job.deleteShared?.(path)).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+    },
+  );
+
+  test('lists as shared files only what has the name of one', async () => {
+    const disk = new CrashFileSystem();
+    const job = await jobOn(disk);
+    const location = await job.create(7);
+    await location.createSharedBlob?.('key').finish();
+    await put(disk, '/c/orders/shared/.nfs0001');
+    await put(disk, '/c/orders/shared/README.txt');
+    await disk.makeDirectory('/c/orders/shared/folder');
+    expect(await job.listShared?.()).toEqual([...(location.sharedFiles ?? [])]);
   });
 
   test('serves two jobs that do the same at the same time', async () => {

@@ -180,7 +180,7 @@ export class AttemptCheckpoints implements CompletingAttempt {
   }
 
   async #trigger(asked: Asked): Promise<void> {
-    const { context, storage, ledger, statistics, cleaner } = this.#job;
+    const { context, storage, ledger, shared, statistics, cleaner } = this.#job;
     const { clock } = context;
     const { trigger, savepoint } = asked;
     const triggeredAt = clock.now();
@@ -197,6 +197,7 @@ export class AttemptCheckpoints implements CompletingAttempt {
     // The timeout covers storage and enumerators too, but not the time in the queue.
     const entry: Entry = { pending, asked, stopTimeout: () => undefined };
     this.#entries.set(checkpointId, entry);
+    shared.triggered(checkpointId);
     this.#armTimeout(entry);
     statistics.triggered(checkpointId, triggeredAt, subtasks.length);
     context.emit({ kind: 'checkpoint-triggered', checkpointId, trigger });
@@ -268,6 +269,7 @@ export class AttemptCheckpoints implements CompletingAttempt {
   #forget(pending: PendingCheckpoint): Asked | undefined {
     const entry = this.#entries.get(pending.id);
     this.#entries.delete(pending.id);
+    this.#job.shared.ended(pending.id);
     entry?.stopTimeout();
     return entry?.asked;
   }

@@ -26,9 +26,12 @@ import { fenced, warn, type CheckpointedJob } from './job.js';
 import { CheckpointLedger } from './ledger.js';
 import { findStartingPoint, openStorage, type OpenStorage, type StartingPoint } from './opening.js';
 import { openNewest } from './open-newest.js';
+import { cleanShared, removalOf } from './removal.js';
 import { planRestore } from './restore.js';
 import type { JobOutcome } from './retention.js';
+import { openSharedFiles } from './open-shared-files.js';
 import { savepointDirectory, type SavepointWish } from './savepoint.js';
+import type { SharedFiles } from './shared-files.js';
 import { StatisticsRecorder } from './statistics.js';
 import { stopWithSavepoint } from './stop-with-savepoint.js';
 
@@ -60,19 +63,20 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   async start(restoreFrom: RestoreFrom, signal: AbortSignal): Promise<StartDecision> {
     const open = await openStorage(this.#context, signal);
     let point: StartingPoint;
+    let shared: SharedFiles;
     try {
       signal.throwIfAborted();
       point = await findStartingPoint(this.#context, open, restoreFrom);
+      shared = await openSharedFiles(this.#context, open, point);
       if (point.clearsFinished) await open.storage.clearFinished();
     } catch (error) {
       await open.lock?.release();
       await open.storage.close();
       throw error;
     }
-    const job = this.#wire(open, point);
-    for (const stored of point.leftOver) {
-      job.cleaner.clean({ checkpointId: stored.id, remove: () => open.storage.delete(stored) });
-    }
+    const job = this.#wire(open, point, shared);
+    for (const stored of point.leftOver) job.cleaner.clean(removalOf(job, stored));
+    cleanShared(job, 0);
     const { decision } = point;
     if (decision.kind === 'already-finished') {
       this.#end = endJob(job, 'suspended', point.lastAttempt);
@@ -92,6 +96,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
     const number = this.#lastAttempt + 1;
     await job.lock?.recordAttempt(number);
     this.#lastAttempt = number;
+    job.shared.attemptBegins(restore?.checkpointId ?? 0);
     if (restore === undefined) {
       this.#current = { number, restoredFrom: undefined, plan, checkpoints: undefined };
       this.#context.emit({ kind: 'fresh-start', reason: this.#freshReason });
@@ -116,10 +121,9 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
     }
     // Everything was restored and its output committed, so what is older has no use any more.
     job.unpublished.clear();
-    for (const stored of job.ledger.subsume()) {
-      job.cleaner.clean({ checkpointId: stored.id, remove: () => job.storage.delete(stored) });
-    }
+    for (const stored of job.ledger.subsume()) job.cleaner.clean(removalOf(job, stored));
     job.cleaner.retryBelow(job.ledger.newestId);
+    cleanShared(job, job.ledger.newestId);
     current.checkpoints = new AttemptCheckpoints(job, gateway, current);
   }
 
@@ -199,8 +203,8 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   ): Promise<{ readonly restore: RestorePlan | undefined; readonly plan: PlanDescription }> {
     const open = await openNewest(job);
     if (open === undefined) return { restore: undefined, plan: this.#context.plan };
-    const owner = job.ledger.completed.at(-1)?.owner ?? 'user';
-    return planRestore(open, owner, job.storage, this.#context);
+    const newest = job.ledger.completed.at(-1) ?? { owner: 'user' };
+    return planRestore(open, newest, job.storage, this.#context);
   }
 
   #running(trigger: 'manual' | 'savepoint' | 'stop'): AttemptCheckpoints {
@@ -214,13 +218,14 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
     return { directory: savepointDirectory(this.#context, this.#started().storage, directory), stop };
   }
 
-  #wire({ storage, lock }: OpenStorage, point: StartingPoint): CheckpointedJob {
+  #wire({ storage, lock }: OpenStorage, point: StartingPoint, shared: SharedFiles): CheckpointedJob {
     const context = this.#context;
     const { numRetained, tolerableFailures } = context.settings;
     return {
       context,
       storage,
       lock,
+      shared,
       ledger: new CheckpointLedger({
         lineage: point.decision.lineage,
         nextId: point.nextId,

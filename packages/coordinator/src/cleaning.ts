@@ -3,6 +3,8 @@ import { isWeirError, type CheckpointId } from '@weir/core/contracts';
 /** Files of one checkpoint that nobody needs any more. */
 export interface Removal {
   readonly checkpointId: CheckpointId;
+  /** For messages; absent: its files. */
+  readonly what?: string | undefined;
   remove(): Promise<void>;
 }
 
@@ -102,10 +104,8 @@ export class Cleaner {
       if (isWeirError(error, 'STORAGE_FENCED')) this.#isFenced = true;
       else {
         this.postpone(removal);
-        this.#report(
-          `Files of checkpoint ${String(removal.checkpointId)} could not be removed; trying again later.`,
-          error,
-        );
+        const what = removal.what ?? `Files of checkpoint ${String(removal.checkpointId)}`;
+        this.#report(`${what} could not be removed; trying again later.`, error);
       }
     }
     this.#progressed();

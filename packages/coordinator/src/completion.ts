@@ -18,6 +18,7 @@ import type { Remains } from './give-up.js';
 import { fenced, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
 import { encodeReference, referenceTo } from './reference.js';
+import { cleanShared, removalOf } from './removal.js';
 import { partlyFinishedUnions } from './union-state.js';
 import { untilEnded } from './until-ended.js';
 
@@ -26,6 +27,8 @@ export interface Completion {
   readonly stats: CheckpointStats;
   readonly committed: Promise<void>;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** What completing needs of the running attempt. */
 export interface CompletingAttempt {
@@ -52,7 +55,8 @@ export async function complete(
   attempt: CompletingAttempt,
   job: CheckpointedJob,
 ): Promise<void> {
-  const { context, ledger, statistics, cleaner } = job;
+  const { context, ledger, shared, statistics, cleaner } = job;
+  const written = location.sharedFiles ?? NONE;
   pending.phase = 'publishing';
 
   const unions = partlyFinishedUnions(attempt.plan, pending);
@@ -68,12 +72,14 @@ export async function complete(
   let metadata: CheckpointMetadata;
   let bytes: Uint8Array;
   try {
-    metadata = describeCheckpoint(context, pending, {
+    const described = describeCheckpoint(context, pending, {
       plan: attempt.plan,
       lineage: ledger.lineage,
       attempt: attempt.gateway.attempt,
       restoredFrom: attempt.restoredFrom,
     });
+    // Files that it has in common with others are kept for it from here on, whether or not it will need them.
+    metadata = shared.register(described, written);
     bytes = encodeMetadata(metadata);
     // 2. Only who still holds the right to write may publish: this process, and this attempt.
     await job.lock?.verify();
@@ -108,6 +114,7 @@ export async function complete(
   pending.phase = 'completed';
   ledger.stamp(context.clock.monotonic());
   if (fallBack !== undefined) ledger.add(fallBack);
+  if (pending.savepoint === undefined) shared.completed(location, metadata, written);
   const superfluous = fallBack === undefined ? [] : ledger.subsume();
   const stats = statsOf(pending, location, context.clock);
   const committables = committablesOf(pending);
@@ -135,13 +142,19 @@ export async function complete(
   attempt.answer(pending, { stats, committed });
 
   // 10. Only when that output is visible are older files removed, so that no commit ever depends on a single copy of what it needs.
-  for (const old of superfluous) {
-    cleaner.cleanAfter(committed, { checkpointId: old.id, remove: () => job.storage.delete(old) });
-  }
+  committed.then(
+    () => {
+      // Of a savepoint nothing is ever made.
+      if (pending.savepoint === undefined) shared.acknowledged(pending.id);
+    },
+    () => undefined,
+  );
+  for (const old of superfluous) cleaner.cleanAfter(committed, removalOf(job, old));
   committed.then(
     () => {
       for (const id of job.unpublished) if (id <= pending.id) job.unpublished.delete(id);
       cleaner.retryBelow(pending.id);
+      cleanShared(job, pending.id);
     },
     (error: unknown) => {
       // The end of the attempt is the ordinary reason: the next one restores the checkpoint and commits what it holds.

@@ -17,6 +17,7 @@ import {
   type SubtaskState,
 } from '@weir/core/contracts';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
+import { sharedBlobsIn } from './shared-blobs.js';
 
 /** What `_metadata` will say about a checkpoint that everybody acknowledged. State of an operator outside the plan is PROTOCOL_VIOLATION: it would be lost. */
 export function describeCheckpoint(
@@ -62,7 +63,7 @@ export function describeCheckpoint(
     restoredFrom: run.restoredFrom,
     weirVersion: WEIR_VERSION,
     nodeVersion: process.versions.node,
-    selfContained: true,
+    selfContained: sharedBlobsIn({ operators }).length === 0,
     graphHash: run.plan.graphHash,
     operators,
   };

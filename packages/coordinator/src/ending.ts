@@ -1,12 +1,8 @@
-import {
-  type AttemptNumber,
-  type CheckpointId,
-  type CoordinatorContext,
-  type StoredCheckpoint,
-} from '@weir/core/contracts';
+import { type AttemptNumber, type CheckpointId, type CoordinatorContext } from '@weir/core/contracts';
 import type { Removal } from './cleaning.js';
 import { encodeFinished } from './finished-marker.js';
 import { warn, type CheckpointedJob } from './job.js';
+import { removalOf } from './removal.js';
 import { deletesAtEnd, type JobOutcome } from './retention.js';
 
 /**
@@ -15,8 +11,9 @@ import { deletesAtEnd, type JobOutcome } from './retention.js';
  * No attempt runs any more. Rejects if a finished job's mark cannot be made durable: its last checkpoint then stays and can be resumed.
  */
 export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt: AttemptNumber): Promise<void> {
-  const { context, storage, lock, ledger, cleaner, statistics } = job;
+  const { context, storage, lock, ledger, cleaner, shared, statistics } = job;
   try {
+    shared.attemptsOver();
     await cleaner.idle();
     // The mark first: a crash in between leaves a finished job with too many files, never an unfinished one with too few.
     if (outcome === 'finished') {
@@ -72,10 +69,6 @@ async function removeAll(job: CheckpointedJob, removals: readonly Removal[], out
       if (outcome !== 'finished' && outcome !== 'stopped') return;
     }
   }
-}
-
-function removalOf({ storage }: CheckpointedJob, stored: StoredCheckpoint): Removal {
-  return { checkpointId: stored.id, remove: () => storage.delete(stored) };
 }
 
 function leftBehind({ job }: CoordinatorContext, { checkpointId }: Removal): string {

@@ -3,6 +3,7 @@ import { ABORTS, checkpointFailed } from './abort.js';
 import type { FailureVerdict } from './failure-counter.js';
 import { warn, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
+import { removalOf } from './removal.js';
 import type { StatisticsRecorder } from './statistics.js';
 import type { CheckpointRequest } from './trigger.js';
 
@@ -21,7 +22,7 @@ export function giveUpCheckpoint(
   remains: Remains,
   job: CheckpointedJob,
 ): { readonly failure: WeirError; readonly verdict: FailureVerdict } {
-  const { context, storage, cleaner, failures, statistics } = job;
+  const { context, cleaner, failures, shared, statistics } = job;
   const { id, location } = pending;
   const concernsJob = countsForJob(pending, reason);
   pending.phase = 'aborted';
@@ -32,7 +33,8 @@ export function giveUpCheckpoint(
     warn(context, `Savepoint ${String(id)} may be complete all the same. It is yours, and stays: ${location.pointer}`);
   } else if (location !== undefined) {
     const left = { id, pointer: location.pointer, complete: true };
-    cleaner.postpone({ checkpointId: id, remove: () => storage.delete(left) });
+    shared.mayBeComplete(left);
+    cleaner.postpone(removalOf(job, left));
   }
   const failure = checkpointFailed(context.job, id, reason, error, whatIs(pending.trigger));
   const verdict = concernsJob ? failures.failed(reason, id) : 'ignored';

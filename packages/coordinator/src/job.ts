@@ -10,6 +10,7 @@ import {
 import type { Cleaner } from './cleaning.js';
 import type { FailureCounter } from './failure-counter.js';
 import type { CheckpointLedger } from './ledger.js';
+import type { SharedFiles } from './shared-files.js';
 import type { StatisticsRecorder } from './statistics.js';
 
 /** Everything that outlives an attempt. */
@@ -22,6 +23,7 @@ export interface CheckpointedJob {
   readonly failures: FailureCounter;
   readonly statistics: StatisticsRecorder;
   readonly cleaner: Cleaner;
+  readonly shared: SharedFiles;
   /** Completed checkpoints that hold prepared output of which nobody knows yet that it was published. */
   readonly unpublished: Set<CheckpointId>;
 }

@@ -30,6 +30,8 @@ export interface StartingPoint {
   readonly decision: StartDecision;
   /** What the job can fall back to, oldest first; the last is what it restores. */
   readonly completed: readonly CompletedCheckpoint[];
+  /** Every complete checkpoint in the job's directory, whosoever it is, ascending by id. */
+  readonly present: readonly StoredCheckpoint[];
   /** What nobody will ask for again: remains of dead attempts, and all there is of a job that has finished. */
   readonly leftOver: readonly StoredCheckpoint[];
   readonly nextId: number;
@@ -90,6 +92,7 @@ export async function findStartingPoint(
       return {
         decision: { kind: 'already-finished', lineage },
         completed: [],
+        present: completed,
         leftOver: [...incomplete, ...(await ofLineage(context, storage, completed, lineage)).map((c) => c.stored)],
         nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
         lastAttempt,
@@ -103,6 +106,7 @@ export async function findStartingPoint(
       return {
         decision: { kind: 'fresh', lineage: context.newId(), reason },
         completed: [],
+        present: completed,
         leftOver: incomplete,
         nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
         lastAttempt,
@@ -131,6 +135,7 @@ export async function findStartingPoint(
       // A savepoint that was stopped with continues the history, too, under whatever path it is found.
       const continues = isClaimed || keepsLineage !== choice.keepsLineage;
       const older = continues ? await ofLineage(context, storage, others, lineage) : [];
+      const isElsewhere = !completed.some((c) => c.pointer === checkpoint.pointer);
       // The folder of a user's checkpoint need not tell its id.
       const restored = { ...checkpoint, id: checkpointId };
       if (newer !== undefined)
@@ -140,7 +145,8 @@ export async function findStartingPoint(
         );
       return {
         decision: { kind: 'restore', lineage, checkpointId, pointer },
-        completed: [...older, { checkpointId, stored: restored, owner: isClaimed ? 'job' : 'user' }],
+        completed: [...older, { checkpointId, stored: restored, owner: isClaimed ? 'job' : 'user', isElsewhere }],
+        present: completed,
         leftOver: incomplete,
         nextId: nextCheckpointId({ restored: checkpointId, present, committables: committablesIn(metadata) }),
         lastAttempt: Math.max(lastAttempt, metadata.attempt),

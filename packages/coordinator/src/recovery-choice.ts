@@ -121,7 +121,9 @@ export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, conte
     'CHECKPOINT_NOT_NEWEST',
     `Restoring checkpoint ${String(metadata.checkpointId)} of job ${job} would repeat the output of ${newer}, and sink ${showing.join(', ')} cannot take it back. ` +
       "Restore 'latest', or set allowDuplicates to accept the repetition." +
-      (unread === undefined ? '' : ` Whether that is so cannot be told, for ${newer} cannot be read: ${messageOf(unread)}`),
+      (unread === undefined
+        ? ''
+        : ` Whether that is so cannot be told, for ${newer} cannot be read: ${messageOf(unread)}`),
     { cause: unread, recoverable: false },
   );
 }

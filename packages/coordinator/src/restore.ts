@@ -76,7 +76,8 @@ export async function identify(stored: StoredCheckpoint, storage: JobStorage): P
 /** Who restores what, and the plan as it then runs. Fails as {@link fit} if the checkpoint does not fit the plan. */
 export function planRestore(
   { stored, metadata, others }: OpenCheckpoint,
-  owner: CompletedCheckpoint['owner'],
+  /** As the ledger has it. */
+  { owner, isElsewhere = false }: Pick<CompletedCheckpoint, 'owner' | 'isElsewhere'>,
   storage: JobStorage,
   context: CoordinatorContext,
 ): { readonly restore: RestorePlan; readonly plan: PlanDescription } {
@@ -88,8 +89,8 @@ export function planRestore(
     ...assignment,
     finished: finishedSubtasks(plan, metadata),
     maxParallelism: maxParallelismOf(metadata),
-    // A savepoint is the user's, also where the job's own folder refers to it.
-    isOwned: owner === 'job' && metadata.kind === 'checkpoint',
+    // A savepoint is the user's, also where the job's own folder refers to it, and no checkpoint refers to files in another job's folder.
+    isOwned: owner === 'job' && !isElsewhere && metadata.kind === 'checkpoint',
     read: (blob) => namingOthers(context.job, stored, others, () => storage.read(stored, blob)),
     readPart:
       readPart && ((blob, part) => namingOthers(context.job, stored, others, () => readPart(stored, blob, part))),

@@ -7,6 +7,8 @@ export interface CompletedCheckpoint {
   readonly stored: StoredCheckpoint;
   /** The files of a user's checkpoint (one that was restored by its path) are never deleted. */
   readonly owner: 'job' | 'user';
+  /** It lies in another directory than the job's, whose it is all the same. */
+  readonly isElsewhere?: boolean | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type CheckpointLocation,
   type CheckpointStorage,
   type JobStorage,
+  type SharedBlob,
   type StorageLock,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
@@ -27,6 +28,8 @@ interface Folder {
 export class Disk {
   readonly name: string;
   readonly folders = new Map<CheckpointId, Folder>();
+  /** Names of the files that checkpoints have in common. */
+  readonly shared = new Set<string>();
   finished: Uint8Array | undefined;
   attempt = 0;
   owner: DiskStorage | undefined;
@@ -89,7 +92,7 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
   constructor(disk: Disk, { intercept, locks = true }: StorageOptions) {
     this.disk = disk;
     this.intercept = intercept;
-    this.capabilities = { durable: true, locks, savepoints: true };
+    this.capabilities = { durable: true, locks, savepoints: true, sharedFiles: true };
   }
 
   /** The process is gone: nothing it has not finished happens any more, and its lock can be taken over. */
@@ -155,6 +158,7 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
         pointer: this.disk.pointer(id),
         name: String(id),
         remove: () => this.disk.folders.delete(id),
+        shared: this.disk.shared,
       });
     });
   }
@@ -191,6 +195,12 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
       else this.disk.savepoints.delete(pointer);
     });
   }
+  async listShared(): Promise<readonly string[]> {
+    return this.act('list shared', () => [...this.disk.shared]);
+  }
+  async deleteShared(path: string): Promise<void> {
+    await this.act(`delete shared ${path}`, () => this.disk.shared.delete(path));
+  }
   async readFinished(): Promise<Uint8Array | undefined> {
     return this.act('read finished', () => this.disk.finished);
   }
@@ -221,18 +231,26 @@ export class DiskLocation implements CheckpointLocation {
   readonly #folder: Folder;
   readonly #name: string;
   readonly #remove: () => void;
+  readonly #shared: Set<string> | undefined;
+  readonly sharedFiles: Set<string> = new Set();
   #isDiscarded = false;
 
   constructor(
     storage: DiskStorage,
     folder: Folder,
     id: CheckpointId,
-    place: { readonly pointer: string; readonly name: string; readonly remove: () => void },
+    place: {
+      readonly pointer: string;
+      readonly name: string;
+      readonly remove: () => void;
+      readonly shared?: Set<string>;
+    },
   ) {
     this.#storage = storage;
     this.#folder = folder;
     this.#name = place.name;
     this.#remove = place.remove;
+    this.#shared = place.shared;
     this.id = id;
     this.pointer = place.pointer;
   }
@@ -248,6 +266,14 @@ export class DiskLocation implements CheckpointLocation {
     if (this.#isDiscarded) throw new WeirError('STORAGE_FAILED', 'discarded');
     this.#folder.files.add(name);
   }
+  /** What a subtask does that writes a file for later checkpoints. Its name tells whose it was and what is in it. */
+  writeShared(key: string): SharedBlob {
+    if (this.#isDiscarded || this.#shared === undefined) throw new WeirError('STORAGE_FAILED', 'discarded');
+    const path = `${key}@${String(this.id)}`;
+    this.#shared.add(path);
+    this.sharedFiles.add(path);
+    return { kind: 'shared', key, path, length: 1, algorithm: 'crc32', checksum: 1 };
+  }
   async publish(metadata: Uint8Array): Promise<void> {
     await this.#storage.act(`publish ${this.#name}`, () => {
       if (this.#isDiscarded || this.complete) throw new WeirError('STORAGE_FAILED', 'discarded or published');
@@ -259,6 +285,7 @@ export class DiskLocation implements CheckpointLocation {
       if (this.complete) throw new WeirError('STORAGE_FAILED', 'complete');
       this.#isDiscarded = true;
       this.#remove();
+      for (const path of this.sharedFiles) this.#shared?.delete(path);
     });
   }
 }

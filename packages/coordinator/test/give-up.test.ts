@@ -4,6 +4,7 @@ import { FailureCounter } from '../src/failure-counter.js';
 import { giveUpCheckpoint } from '../src/give-up.js';
 import { CheckpointLedger } from '../src/ledger.js';
 import { PendingCheckpoint } from '../src/pending-checkpoint.js';
+import { SharedFiles } from '../src/shared-files.js';
 import { StatisticsRecorder } from '../src/statistics.js';
 import { FakeGateway } from './fake-gateway.js';
 import { Process } from './harness.js';
@@ -28,6 +29,7 @@ test('ME-04: a checkpoint that was given up holds nothing in memory, whoever sti
     context,
     storage,
     lock: undefined,
+    shared: new SharedFiles(storage),
     ledger: new CheckpointLedger({ lineage: 'l', nextId: 2, completed: [], numRetained: 1 }),
     failures: new FailureCounter(0),
     unpublished: new Set(),

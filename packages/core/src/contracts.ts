@@ -209,6 +209,7 @@ export { localFileSystem } from './adapters/local-file-system.js';
 export { KeyedSectionWriter } from './snapshot/keyed-section-writer.js';
 export type { KeyedSectionsOptions } from './snapshot/keyed-section-writer.js';
 export { readKeyedGroups } from './snapshot/keyed-section-reader.js';
+export { blobsOfKeyed } from './snapshot/blobs-of-keyed.js';
 export { decodeMetadata, encodeMetadata } from './snapshot/metadata.js';
 export { systemClock } from './adapters/system-clock.js';
 export { staticSplits } from './operator/static-splits.js';

@@ -10,21 +10,33 @@ export interface BlobHome {
   /** As in messages: "checkpoint 7 of job orders". */
   readonly name: string;
   readonly maxStateSize: number;
+  /** Nothing of it is taken back any more. */
+  readonly complete: boolean;
   /** Fails with STORAGE_FAILED once nothing may be written any more. */
   assertOpen(): void;
   /** Keeps the bytes and returns the path under which they are found. */
   keep(bytes: Uint8Array): string;
 }
 
+/** A blob that later checkpoints may refer to. */
+export interface SharedPlace {
+  readonly key: string;
+  readonly path: string;
+  /** Where the bytes of all of them are. */
+  readonly files: Map<string, Uint8Array>;
+}
+
 /** One part of a checkpoint while it is written. Beyond the limit nothing is kept, only counted, so that the error can tell the size. */
 export class MemoryBlob implements BlobWriter {
   readonly #home: BlobHome;
+  readonly #shared: SharedPlace | undefined;
   #chunks: Uint8Array[] = [];
   #length = 0;
   #isEnded = false;
 
-  constructor(home: BlobHome) {
+  constructor(home: BlobHome, shared?: SharedPlace) {
     this.#home = home;
+    this.#shared = shared;
   }
 
   write(chunk: Uint8Array): void {
@@ -47,19 +59,20 @@ export class MemoryBlob implements BlobWriter {
     }
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
+    const file = { length: bytes.length, algorithm: 'crc32', checksum: crc32(bytes) } as const;
+    if (this.#shared !== undefined) {
+      const { key, path, files } = this.#shared;
+      files.set(path, bytes);
+      return { kind: 'shared', key, path, ...file };
+    }
     if (bytes.length <= INLINE_BYTES) return { kind: 'inline', bytes: Uint8Array.from(bytes) };
-    return {
-      kind: 'blob',
-      path: this.#home.keep(bytes),
-      length: bytes.length,
-      algorithm: 'crc32',
-      checksum: crc32(bytes),
-    };
+    return { kind: 'blob', path: this.#home.keep(bytes), ...file };
   }
 
   async abort(): Promise<void> {
     this.#isEnded = true;
     this.#chunks = [];
+    if (this.#shared !== undefined && !this.#home.complete) this.#shared.files.delete(this.#shared.path);
   }
 
   #assertOpen(): void {

@@ -7,6 +7,7 @@ import type {
   CheckpointLocation,
   FileBlob,
   JobStorage,
+  SharedBlob,
   StorageLock,
   StoredCheckpoint,
 } from '@weir/core/contracts';
@@ -47,7 +48,8 @@ export class MemoryJobStorage implements JobStorage {
     );
   }
   async create(id: CheckpointId): Promise<CheckpointLocation> {
-    if (!this.#job.checkpoints.has(id)) return new MemoryLocation(checkpointPlace(this.#job, id), this.#maxStateSize);
+    if (!this.#job.checkpoints.has(id))
+      return new MemoryLocation(checkpointPlace(this.#job, id), this.#maxStateSize, this.#job);
     throw new WeirError(
       'STORAGE_FAILED',
       `There is a ${nameOf(this.#job, id)} already. Ids must be above all that are present.`,
@@ -72,7 +74,7 @@ export class MemoryJobStorage implements JobStorage {
   async read(checkpoint: StoredCheckpoint, blob: BlobHandle): Promise<Uint8Array> {
     if (blob.kind === 'inline') return Uint8Array.from(blob.bytes);
     const place = this.#placeOf(checkpoint);
-    const bytes = place.get()?.blobs.get(blob.path);
+    const bytes = this.#find(place, blob);
     const fault =
       bytes === undefined
         ? 'is missing'
@@ -84,13 +86,23 @@ export class MemoryJobStorage implements JobStorage {
     if (fault === undefined) return Uint8Array.from(bytes!);
     throw new WeirError('CHECKPOINT_UNREADABLE', `${blob.path} of ${place.name} ${fault}.`);
   }
-  async readPart(checkpoint: StoredCheckpoint, blob: FileBlob, { offset, length }: BlobPart): Promise<Uint8Array> {
+  async readPart(
+    checkpoint: StoredCheckpoint,
+    blob: FileBlob | SharedBlob,
+    { offset, length }: BlobPart,
+  ): Promise<Uint8Array> {
     const place = this.#placeOf(checkpoint);
-    const bytes = place.get()?.blobs.get(blob.path);
+    const bytes = this.#find(place, blob);
     if (bytes !== undefined && bytes.length >= offset + length)
       return Uint8Array.from(bytes.subarray(offset, offset + length));
     const fault = bytes === undefined ? 'is missing' : `ends before byte ${offset + length}`;
     throw new WeirError('CHECKPOINT_UNREADABLE', `${blob.path} of ${place.name} ${fault}.`);
+  }
+  async listShared(): Promise<readonly string[]> {
+    return [...this.#job.shared.keys()];
+  }
+  async deleteShared(path: string): Promise<void> {
+    this.#job.shared.delete(path);
   }
   async delete(checkpoint: StoredCheckpoint): Promise<void> {
     this.#placeOf(checkpoint).remove();
@@ -107,6 +119,10 @@ export class MemoryJobStorage implements JobStorage {
   }
   async close(): Promise<void> {
     // What is stored stays for the next run.
+  }
+
+  #find(place: CheckpointPlace, { kind, path }: FileBlob | SharedBlob): Uint8Array | undefined {
+    return kind === 'shared' ? this.#job.shared.get(path) : place.get()?.blobs.get(path);
   }
 
   /** The id alone does not tell a savepoint from the checkpoint whose id it shares. */

@@ -2,7 +2,7 @@ import { WeirError } from '@weir/core/contracts';
 import type { BlobWriter, CheckpointId, CheckpointLocation } from '@weir/core/contracts';
 import { MemoryBlob } from './memory-blob.js';
 import type { BlobHome } from './memory-blob.js';
-import type { CheckpointBytes, CheckpointPlace } from './stored-job.js';
+import type { CheckpointBytes, CheckpointPlace, StoredJob } from './stored-job.js';
 
 /** A checkpoint or savepoint that is being written. */
 export class MemoryLocation implements CheckpointLocation, BlobHome {
@@ -10,16 +10,22 @@ export class MemoryLocation implements CheckpointLocation, BlobHome {
   readonly pointer: string;
   readonly name: string;
   readonly maxStateSize: number;
+  readonly createSharedBlob?: (key: string) => BlobWriter;
+  readonly sharedFiles: Set<string> = new Set();
   readonly #place: CheckpointPlace;
   readonly #bytes: CheckpointBytes = { blobs: new Map(), metadata: undefined };
+  readonly #job: StoredJob | undefined;
   #blobs = 0;
 
-  constructor(place: CheckpointPlace, maxStateSize: number) {
+  /** Without `job` it is that of a savepoint, which has nothing in common with others. */
+  constructor(place: CheckpointPlace, maxStateSize: number, job?: StoredJob) {
     this.id = place.id;
     this.pointer = place.pointer;
     this.name = place.name;
     this.maxStateSize = maxStateSize;
     this.#place = place;
+    this.#job = job;
+    if (job !== undefined) this.createSharedBlob = (key) => this.#createShared(job, key);
     place.put(this.#bytes);
   }
 
@@ -37,6 +43,7 @@ export class MemoryLocation implements CheckpointLocation, BlobHome {
   async discard(): Promise<void> {
     if (this.complete) throw new WeirError('STORAGE_FAILED', `${this.name} is complete and cannot be discarded.`);
     if (this.#isPresent()) this.#place.remove();
+    for (const path of this.sharedFiles) this.#job?.shared.delete(path);
   }
 
   assertOpen(): void {
@@ -47,6 +54,13 @@ export class MemoryLocation implements CheckpointLocation, BlobHome {
     const path = `blob-${++this.#blobs}`;
     this.#bytes.blobs.set(path, bytes);
     return path;
+  }
+
+  #createShared(job: StoredJob, key: string): BlobWriter {
+    this.assertOpen();
+    const path = `shared-${++job.sharedCount}`;
+    this.sharedFiles.add(path);
+    return new MemoryBlob(this, { key, path, files: job.shared });
   }
 
   /** The id may have been given to another location since. */

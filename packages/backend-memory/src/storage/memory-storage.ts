@@ -27,7 +27,7 @@ export function createMemoryStorage({
   const savepoints: StoredSavepoints = new Map();
   return {
     type: 'memory',
-    capabilities: { durable: false, locks: false, savepoints: true },
+    capabilities: { durable: false, locks: false, savepoints: true, sharedFiles: true },
     async open({ job }) {
       const stored = jobs.get(job) ?? emptyJob(job);
       jobs.set(job, stored);

@@ -24,13 +24,25 @@ export interface CheckpointPlace {
 export interface StoredJob {
   readonly name: JobName;
   readonly checkpoints: Map<CheckpointId, CheckpointBytes>;
+  /** What several checkpoints are made of, by name. */
+  readonly shared: Map<string, Uint8Array>;
+  /** How many of those there ever were. */
+  sharedCount: number;
   finished: Uint8Array | undefined;
   owner: StorageLock | undefined;
   attempt: AttemptNumber;
 }
 
 export function emptyJob(name: JobName): StoredJob {
-  return { name, checkpoints: new Map(), finished: undefined, owner: undefined, attempt: 0 };
+  return {
+    name,
+    checkpoints: new Map(),
+    shared: new Map(),
+    sharedCount: 0,
+    finished: undefined,
+    owner: undefined,
+    attempt: 0,
+  };
 }
 
 export function pointerTo(job: StoredJob, id: CheckpointId): string {

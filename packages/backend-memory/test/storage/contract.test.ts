@@ -4,7 +4,7 @@ import { describe, test } from 'vitest';
 
 describe('memory storage', () => {
   checkpointStorageSuite(test, {
-    capabilities: { durable: false, locks: false, savepoints: true },
+    capabilities: { durable: false, locks: false, savepoints: true, sharedFiles: true },
     create: () => ({ storage: createMemoryStorage(), savepoints: { directory: 'mine' } }),
   });
 });

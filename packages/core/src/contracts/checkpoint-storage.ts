@@ -104,6 +104,8 @@ export interface CheckpointLocation extends StoredCheckpoint {
    * once published it is the coordinator's to delete. There with `capabilities.sharedFiles`, not for savepoints.
    */
   createSharedBlob?(key: string): BlobWriter;
+  /** The names (`SharedBlob.path`) of the files made by `createSharedBlob`, also of those that were aborted. */
+  readonly sharedFiles?: ReadonlySet<string> | undefined;
   /** Makes the checkpoint complete: atomic and durable, all blobs finished before it. Fails with STORAGE_FAILED if already published. */
   publish(metadata: Uint8Array): Promise<void>;
   /** Removes all that was written. Allowed at any time before publish; later calls on the location and its blobs fail. Idempotent. */

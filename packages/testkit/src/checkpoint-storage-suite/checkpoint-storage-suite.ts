@@ -6,6 +6,7 @@ import { durabilityChecks, finishedChecks } from './finished.js';
 import { checksOf, type CheckpointStorageSuiteOptions } from './fixture.js';
 import { attemptChecks, lockChecks } from './locks.js';
 import { savepointChecks } from './savepoints.js';
+import { durableSharedFileCheck, sharedFileChecks, unsharedSavepointCheck } from './shared-files.js';
 
 /**
  * What the CheckpointStorage contract promises to a running program and to the next one. What a crash of the machine leaves has to be
@@ -23,4 +24,8 @@ export function checkpointStorageSuite(test: TestFunction, options: CheckpointSt
   attemptChecks(check);
   if (options.capabilities.locks) lockChecks(check);
   if (options.capabilities.savepoints === true) savepointChecks(check);
+  if (options.capabilities.sharedFiles !== true) return;
+  sharedFileChecks(check);
+  if (options.capabilities.savepoints === true) unsharedSavepointCheck(check);
+  if (options.capabilities.durable) durableSharedFileCheck(check);
 }

@@ -11,6 +11,7 @@ import {
   type FileBlob,
   type JobName,
   type JobStorage,
+  type SharedBlob,
   type StorageCapabilities,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
@@ -31,7 +32,7 @@ export interface CheckpointStorageFixture {
   /** The first process dies without a word. Needed if the storage locks. */
   killFirst?(): Awaitable<void>;
   /** Harms the stored bytes of a blob behind the storage's back. Without it the storage is not asked to notice. */
-  damage?(checkpoint: StoredCheckpoint, blob: FileBlob, damage: Damage): Awaitable<void>;
+  damage?(checkpoint: StoredCheckpoint, blob: FileBlob | SharedBlob, damage: Damage): Awaitable<void>;
   /**
    * Needed if the storage has savepoints: a directory of the user's, and what a user does who moves a savepoint out of it; gives the new pointer.
    * Without `move` nobody can.
@@ -83,7 +84,7 @@ export function content(length: number, seed = 0): Uint8Array {
 }
 
 export async function writeBlob(
-  location: CheckpointLocation,
+  location: Pick<CheckpointLocation, 'createBlob'>,
   bytes: Uint8Array,
   chunkSize = 8192,
 ): Promise<BlobHandle> {

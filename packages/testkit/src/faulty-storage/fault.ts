@@ -2,9 +2,10 @@ import { sleep, type Clock } from '@weir/core/contracts';
 
 /**
  * `create`: a location for a checkpoint. `write`: a chunk of a blob. `publish`: of `_metadata`. `read`: a blob or `_metadata`. `delete`: of a whole
- * checkpoint. `list`: what is there.
+ * checkpoint. `list`: what is there. `delete-shared` and `list-shared`: of files that several checkpoints are made of; writing them is `write`.
  */
-export type StorageOperation = 'create' | 'write' | 'publish' | 'read' | 'delete' | 'list';
+export type StorageOperation =
+  'create' | 'write' | 'publish' | 'read' | 'delete' | 'list' | 'delete-shared' | 'list-shared';
 
 interface Fails {
   readonly kind: 'throw';
@@ -33,13 +34,25 @@ interface Occasion {
 export type StorageFault = Occasion &
   (
     | { readonly on: 'write' | 'publish' | 'read'; readonly does: Misfortune }
-    | { readonly on: 'create' | 'delete' | 'list'; readonly does: Fails | IsLate | LosesItsAnswer }
+    | {
+        readonly on: 'create' | 'delete' | 'list' | 'delete-shared' | 'list-shared';
+        readonly does: Fails | IsLate | LosesItsAnswer;
+      }
   );
 
 /** Counts operations and knows what is to happen to each. */
 export class FaultPlan {
   readonly #faults: readonly StorageFault[];
-  readonly calls: Record<StorageOperation, number> = { create: 0, write: 0, publish: 0, read: 0, delete: 0, list: 0 };
+  readonly calls: Record<StorageOperation, number> = {
+    create: 0,
+    write: 0,
+    publish: 0,
+    read: 0,
+    delete: 0,
+    list: 0,
+    'delete-shared': 0,
+    'list-shared': 0,
+  };
 
   constructor(faults: readonly StorageFault[]) {
     this.#faults = faults;

@@ -23,6 +23,8 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
     const misfortune = plan.next('read');
     return cut(await suffering(misfortune, clock, bytes), misfortune);
   };
+  const listShared = job.listShared?.bind(job);
+  const deleteShared = job.deleteShared?.bind(job);
   const createSavepoint = job.createSavepoint?.bind(job);
   return {
     savepointDirectory: job.savepointDirectory,
@@ -39,6 +41,10 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
     readMetadata: (checkpoint) => read(() => job.readMetadata(checkpoint)),
     read: (checkpoint, blob) => read(() => job.read(checkpoint, blob)),
     ...(readPart && { readPart: (checkpoint, blob, part) => read(() => readPart(checkpoint, blob, part)) }),
+    ...(listShared && { listShared: () => suffering(plan.next('list-shared'), clock, listShared) }),
+    ...(deleteShared && {
+      deleteShared: (path) => suffering(plan.next('delete-shared'), clock, () => deleteShared(path)),
+    }),
     delete: (checkpoint) => suffering(plan.next('delete'), clock, () => job.delete(checkpoint)),
     readFinished: () => job.readFinished(),
     writeFinished: (bytes) => job.writeFinished(bytes),
@@ -48,6 +54,7 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
 }
 
 function faultyLocation(location: CheckpointLocation, plan: FaultPlan, clock: Clock): CheckpointLocation {
+  const createSharedBlob = location.createSharedBlob?.bind(location);
   return {
     id: location.id,
     pointer: location.pointer,
@@ -55,6 +62,10 @@ function faultyLocation(location: CheckpointLocation, plan: FaultPlan, clock: Cl
       return location.complete;
     },
     createBlob: () => faultyBlob(location.createBlob(), plan, clock),
+    ...(createSharedBlob && {
+      createSharedBlob: (key) => faultyBlob(createSharedBlob(key), plan, clock),
+      sharedFiles: location.sharedFiles,
+    }),
     publish(metadata) {
       const misfortune = plan.next('publish');
       return suffering(misfortune, clock, () => location.publish(cut(metadata, misfortune)));

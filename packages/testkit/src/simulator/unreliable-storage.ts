@@ -46,6 +46,14 @@ function unreliableJob(job: JobStorage, faults: Faults, watch: Watch): JobStorag
         watch.deletes(checkpoint);
         await job.delete(checkpoint);
       }),
+    ...(job.deleteShared === undefined
+      ? {}
+      : {
+          deleteShared: (path) =>
+            faults.ask('storage', `delete shared file ${path}`, () =>
+              (job.deleteShared as NonNullable<typeof job.deleteShared>)(path),
+            ),
+        }),
     readFinished: () => faults.ask('storage', 'read _finished', () => job.readFinished()),
     writeFinished: (bytes) =>
       faults.ask('storage', 'write _finished', async () => {
@@ -75,6 +83,16 @@ function unreliableLocation(
   const { id } = location;
   return delegating(location, {
     createBlob: () => unreliableBlob(location.createBlob(), `a blob of ${String(id)}`, faults),
+    ...(location.createSharedBlob === undefined
+      ? {}
+      : {
+          createSharedBlob: (key) =>
+            unreliableBlob(
+              (location.createSharedBlob as NonNullable<typeof location.createSharedBlob>)(key),
+              `a shared file of ${String(id)}`,
+              faults,
+            ),
+        }),
     publish: (metadata) =>
       faults.ask('storage', `publish ${String(id)}`, async () => {
         watch?.publishes(id);

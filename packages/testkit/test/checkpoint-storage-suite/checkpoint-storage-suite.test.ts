@@ -10,7 +10,7 @@ import { mapStorage, usersOf, type Flaw, type MapDisk, type MapSavepoints } from
 
 function options(...flaws: readonly Flaw[]): CheckpointStorageSuiteOptions {
   return {
-    capabilities: { durable: true, locks: true, savepoints: true },
+    capabilities: { durable: true, locks: true, savepoints: true, sharedFiles: true },
     create(): CheckpointStorageFixture {
       const disk: MapDisk = new Map();
       const savepoints: MapSavepoints = new Map();
@@ -22,9 +22,9 @@ function options(...flaws: readonly Flaw[]): CheckpointStorageSuiteOptions {
         killFirst: () => {
           first.isAlive = false;
         },
-        damage({ id }, { path }, damage) {
-          for (const { checkpoints } of disk.values()) {
-            const blobs = checkpoints.get(id)?.blobs;
+        damage({ id }, { kind, path }, damage) {
+          for (const { checkpoints, shared } of disk.values()) {
+            const blobs = kind === 'shared' ? shared : checkpoints.get(id)?.blobs;
             const bytes = blobs?.get(path);
             assert(blobs && bytes);
             if (damage === 'removed') blobs.delete(path);
@@ -73,6 +73,16 @@ describe('the checkpoint storage suite finds a storage with the flaw', () => {
     'savepoints bound to their place': 'reads a savepoint that was moved, and finds nothing where it was',
     'savepoint discarded with its checkpoint': 'forgets a discarded savepoint, and nothing else',
     'deleted by id': 'deletes a savepoint that the job has claimed, and no checkpoint of the same id',
+    'shared files inline': 'makes a shared file of bytes of any length, under the key it was given',
+    'shared files deleted with their checkpoint':
+      'reads a shared file for any checkpoint of the job, also when the one it was written for is deleted',
+    'shared files named by key': 'makes two files of two blobs with one key',
+    'shared files nobody made': 'tells which shared files were made for a checkpoint',
+    'shared files never deleted': 'deletes a shared file by its name, and no other',
+    'shared files outlive a discard':
+      'removes the shared files of a discarded checkpoint, also a half written one, and no other',
+    'shared files taken back': 'keeps the shared files of a complete checkpoint, whoever gives up their blobs',
+    'shared files of savepoints': 'has no shared files for savepoints, which refer to nothing outside',
     impatient: 'keeps a second owner out for as long as it is willing to wait, in this process and in another',
   };
   for (const [flaw, title] of Object.entries(found)) {

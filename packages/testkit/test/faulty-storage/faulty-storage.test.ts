@@ -24,7 +24,7 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe('a faulty storage without faults is the storage', () => {
   checkpointStorageSuite(test, {
-    capabilities: { durable: true, locks: true, savepoints: true },
+    capabilities: { durable: true, locks: true, savepoints: true, sharedFiles: true },
     create() {
       const disk: MapDisk = new Map();
       const savepoints: MapSavepoints = new Map();
@@ -50,7 +50,7 @@ describe('a faulty storage', () => {
     await blobOf(location, 'one', 'two');
     await expect(blobOf(location, 'three')).rejects.toBe(full);
     await blobOf(location, 'four');
-    expect(storage.calls).toEqual({ create: 1, write: 4, publish: 0, read: 0, delete: 0, list: 0 });
+    expect(storage.calls).toMatchObject({ create: 1, write: 4, publish: 0, read: 0, delete: 0, list: 0 });
   });
 
   test('fails every operation of a kind', async () => {
@@ -97,6 +97,26 @@ describe('a faulty storage', () => {
     ]);
     await expect(job.delete(location)).rejects.toThrow('as planned');
     expect((await job.list()).map(({ id }) => id)).toEqual([1]);
+  });
+
+  test('fails with shared files where it was chosen', async () => {
+    const does = { kind: 'throw' } as const;
+    const storage = storageWith(
+      { on: 'list-shared', nth: 1, does },
+      { on: 'delete-shared', nth: 1, does },
+      { on: 'write', nth: 2, does },
+    );
+    const job = await open(storage);
+    const location = await job.create(1);
+    const blob = location.createSharedBlob?.('key');
+    await blob?.write(Buffer.from('one'));
+    await expect(blob?.write(Buffer.from('two'))).rejects.toThrow('as planned');
+    await blob?.finish();
+    const [path = ''] = location.sharedFiles ?? [];
+    await expect(job.listShared?.()).rejects.toThrow('as planned');
+    await expect(job.deleteShared?.(path)).rejects.toThrow('as planned');
+    expect(await job.listShared?.()).toEqual([path]);
+    expect(storage.calls).toMatchObject({ 'list-shared': 2, 'delete-shared': 1 });
   });
 
   test('is late with what was chosen, and deletes nothing before', async () => {

@@ -1,0 +1,27 @@
+import type { StoredCheckpoint } from '@weir/core/contracts';
+import type { Removal } from './cleaning.js';
+import type { CheckpointedJob } from './job.js';
+
+/** A checkpoint that is superfluous goes, and with it what only it was made of: `_metadata` first, so that no file is missing of one that looks complete. */
+export function removalOf(
+  { storage, shared }: Pick<CheckpointedJob, 'storage' | 'shared'>,
+  stored: StoredCheckpoint,
+): Removal {
+  return {
+    checkpointId: stored.id,
+    async remove() {
+      await storage.delete(stored);
+      shared.deleted(stored);
+      await shared.deleteUnused();
+    },
+  };
+}
+
+/** Deletes shared files that nobody uses although no checkpoint went, if there are any. */
+export function cleanShared(
+  { shared, cleaner }: Pick<CheckpointedJob, 'shared' | 'cleaner'>,
+  checkpointId: number,
+): void {
+  if (!shared.hasUnused()) return;
+  cleaner.clean({ checkpointId, what: 'Shared files that no checkpoint uses', remove: () => shared.deleteUnused() });
+}

@@ -146,6 +146,7 @@ export type {
   OperatorRestore,
   OperatorSnapshot,
   OperatorStateHandle,
+  OperatorStateMeta,
   OperatorStateMode,
   OperatorStateShare,
   RecordedKind,

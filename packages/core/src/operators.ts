@@ -33,6 +33,11 @@ export type {
   StateOptions,
   States,
 } from './state/descriptors.js';
+export { droppedState } from './state/dropped.js';
+export type { DroppedState } from './state/dropped.js';
+export type { Evolution, EvolutionOptions, MigrationStep, StateSchema } from './state/evolution.js';
+export type { CompileSchema } from './state/schema-check.js';
+export type { Declared, OperatorStateDeclaration } from './state/state-match.js';
 export type { StateTtl } from './state/ttl.js';
 export { broadcastState, operatorListState, unionListState } from './state/operator-state-descriptors.js';
 export type {
@@ -54,6 +59,7 @@ export { KeyedState } from './operator/keyed-state.js';
 export type {
   CapturedCommittables,
   CapturedOperatorState,
+  DeclaredStates,
   Operator,
   OperatorCapture,
   OperatorContext,

@@ -13,9 +13,14 @@ export interface Serializer<T = unknown> {
   decode(from: ByteReader): T;
   /** Reads what an older version of this serializer wrote; absent: only `version` is readable. */
   migrate?(from: ByteReader, version: number): T;
+  /**
+   * Reads what `stored` wrote, where it takes more than a comparison of versions to know how; `what` names the stored bytes in the error if it
+   * cannot. Absent: `decode` reads its own version and `migrate` older ones. Whoever wraps a serializer wraps this too.
+   */
+  readerOf?(stored: SerializerRef, what: string): (from: ByteReader) => T;
 }
 
-/** Identity of the serializer that wrote some bytes. */
+/** Identity of the serializer that wrote some bytes; the `id` also has the version of the values, see state/value-version.ts. */
 export interface SerializerRef {
   readonly id: string;
   readonly version: number;

@@ -96,10 +96,13 @@ export interface NativeFile {
 
 /** How operator state is dealt out on rescale: `list` is split, `union` goes to everybody, `broadcast` is one copy each. */
 export type OperatorStateMode = 'list' | 'union' | 'broadcast';
-export interface OperatorStateHandle {
+/** One named operator state, as stored. */
+export interface OperatorStateMeta {
   readonly name: string;
   readonly mode: OperatorStateMode;
   readonly serializer: SerializerRef;
+}
+export interface OperatorStateHandle extends OperatorStateMeta {
   readonly count: number;
   /** `count` encoded values one after the other. */
   readonly blob: BlobHandle;

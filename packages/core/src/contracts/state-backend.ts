@@ -46,6 +46,8 @@ export interface StateDeclaration {
   readonly initial?: (() => unknown) | undefined;
   /** What checkpoints say of the state where that is more than how it is kept; the engine's business, backends know `kind` alone. */
   readonly recordedAs?: RecordedKind | undefined;
+  /** What older checkpoints call it; the engine's business, too. */
+  readonly renamedFrom?: readonly string[] | undefined;
   /** There if what the state stores expires. The handle still gives it: not to show it is the engine's business. */
   readonly expiry?: StateExpiry | undefined;
 }
@@ -150,7 +152,10 @@ export interface RestoredBase {
   readonly checkpointId: CheckpointId;
   /** In the order in which they were given back, those included of which nothing was needed. */
   readonly handles: readonly KeyedStateHandle[];
-  /** False: the files are the user's and may go at any time, so the next checkpoint must not be made of them. */
+  /**
+   * False: the next checkpoint must not be made of them. The files are the user's and may go at any time, or what is in them is not as the
+   * operator declares it now.
+   */
   readonly isOwned: boolean;
 }
 export type StateEntry =

@@ -33,6 +33,7 @@ import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js
 import { restartStrategyOf } from './restart-choice.js';
 import { choicesIn } from './role-choices.js';
 import type { ConfigSource } from './flatten-config.js';
+import { compileStateSchema } from './state-schema.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
 
 const CANCELLATION_TIMEOUT = 'task.cancellation.timeout';
@@ -154,6 +155,7 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
         logLoops: settings?.iterations !== 'force',
         checkpointsAfterFinish: settings?.checkpointsAfterFinish,
         stateBackend: () => container.get(StateBackendRole),
+        compileSchema: compileStateSchema,
         temporaryFiles: host.temporaryFiles(configuration.get('io.tmp.dirs')),
         clock,
         random,

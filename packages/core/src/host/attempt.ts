@@ -29,6 +29,7 @@ import { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
 import { restoredState } from '../snapshot/restored-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import type { CompileSchema } from '../state/schema-check.js';
 import { withPlace } from '../state/with-place.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
@@ -58,6 +59,8 @@ export interface AttemptOptions {
   readonly checkpointsAfterFinish?: boolean | undefined;
   /** Asked for by the first operator with keyed state. */
   readonly stateBackend: () => StateBackend;
+  /** For the schemas of states. */
+  readonly compileSchema: CompileSchema;
   /** For what does not fit into memory. */
   readonly temporaryFiles: TemporaryFiles;
   readonly clock: Clock;

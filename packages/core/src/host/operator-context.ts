@@ -7,6 +7,7 @@ import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
 import type { PlannedOperator, PlannedStage } from '../graph/plan.js';
 import type { OperatorContext } from '../operator/operator.js';
+import type { CompileSchema } from '../state/schema-check.js';
 import type { Subtask } from './subtask.js';
 
 /** What all operators of an attempt have in common. */
@@ -14,6 +15,7 @@ export interface AttemptSurroundings {
   readonly job: JobName;
   readonly attempt: AttemptNumber;
   readonly stateBackend: () => StateBackend;
+  readonly compileSchema: CompileSchema;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -36,7 +38,7 @@ export function operatorContext(
   subtask: number,
   owner?: OperatorOwner,
 ): OperatorContext {
-  const { job, attempt, clock, random, metrics, signal, stateBackend } = surroundings;
+  const { job, attempt, clock, random, metrics, signal, stateBackend, compileSchema } = surroundings;
   const logger = surroundings.logger.child({ operator: uid, subtask });
   const keyGroups = keyGroupRange(subtask, parallelism, maxParallelism);
   const requireOwner = (): OperatorOwner => {
@@ -67,6 +69,7 @@ export function operatorContext(
       stores.push(store);
       return store;
     },
+    compileSchema,
     runInMailbox: (action) => {
       requireOwner().subtask.post(action);
     },

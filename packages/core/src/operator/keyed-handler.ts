@@ -5,6 +5,7 @@ import type { Metrics } from '../contracts/metrics.js';
 import type { StreamElement } from '../element/element.js';
 import type { Key } from '../element/key.js';
 import type { Handles, States } from '../state/descriptors.js';
+import type { Declared } from '../state/state-match.js';
 import type { Timers } from '../time/timers.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import { refuseLate, refusePromise } from './handler-misuse.js';
@@ -33,6 +34,7 @@ export interface OpenClose {
 /** What the handlers of one operator have in common. */
 export interface KeyedHandlers<O> {
   readonly context: OperatorContext;
+  readonly declared: { readonly operator: Declared<never> };
   readonly keyed: KeyedState;
   /** The `this` of the handlers: what `bind` makes is dearer to call. */
   readonly self: unknown;

@@ -1,10 +1,15 @@
+import type { Clock } from '../contracts/clock.js';
+import type { OperatorUid } from '../element/ids.js';
 import type { Key } from '../element/key.js';
-import { declarations, type States } from '../state/descriptors.js';
+import { declarations, type DeclaredState, type States } from '../state/descriptors.js';
+import { droppedNames } from '../state/dropped.js';
+import type { Declared } from '../state/state-match.js';
 import type { KeyedHandler, TimerHandler } from './key-context.js';
 import { perKeyedRecord, type KeyedHandlers, type OpenClose } from './keyed-handler.js';
 import { KeyedState } from './keyed-state.js';
 import { KeyedTimers, TIMER_STATES } from './keyed-timers.js';
-import type { Operator, OperatorContext } from './operator.js';
+import type { DeclaredStates, Operator, OperatorContext } from './operator.js';
+import { storedNames } from './stored-names.js';
 
 export interface KeyedProcessDefinition<T, K extends Key, S extends States, O> extends OpenClose {
   readonly state: S;
@@ -40,20 +45,36 @@ export function keyedHandlers<K extends Key, S extends States, O>(
   },
 ): KeyedHandlers<O> {
   const { state, self, onTimer } = definition;
-  const keyed = new KeyedState(context, [
-    ...declarations(context.uid, state, context.clock),
-    ...(onTimer === undefined ? [] : TIMER_STATES),
-  ]);
-  return { context, keyed, self, timers: new KeyedTimers<O>(context, keyed, onTimer, self) };
+  const declared = keyedStates(context.uid, state, onTimer !== undefined, context.clock);
+  const keyed = new KeyedState(context, declared.keyed.states, declared.keyed.dropped);
+  return { context, declared, keyed, self, timers: new KeyedTimers<O>(context, keyed, onTimer, self) };
+}
+
+/** Everything that an operator of keyed handlers keeps in checkpoints. */
+export function keyedStates(
+  uid: OperatorUid,
+  states: States,
+  hasTimers: boolean,
+  clock: Clock,
+): Required<DeclaredStates> & { readonly keyed: Declared<DeclaredState>; readonly operator: Declared<never> } {
+  const dropped = droppedNames(states);
+  return {
+    keyed: { states: [...declarations(uid, states, clock), ...(hasTimers ? TIMER_STATES : [])], dropped },
+    operator: { states: [], dropped },
+  };
 }
 
 /** State first, then the user's hooks, then timers that are overdue; closed the other way round. */
 export function keyedLife<O>(
-  { context, keyed, timers }: KeyedHandlers<O>,
+  { context, declared, keyed, timers }: KeyedHandlers<O>,
   hooks: OpenClose,
 ): Omit<Operator, 'connect'> {
   return {
     ...keyed.life,
+    restore(state) {
+      storedNames(context, declared.operator, state);
+      return keyed.life.restore?.(state);
+    },
     async open() {
       await keyed.open();
       await hooks.open?.(context);

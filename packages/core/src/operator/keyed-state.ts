@@ -13,6 +13,7 @@ import type { CheckpointId } from '../element/ids.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import type { DeclaredState } from '../state/descriptors.js';
+import type { Declared } from '../state/state-match.js';
 import { ExpirySweeps } from './expiry-sweeps.js';
 import { GroupWatermarks } from './group-watermarks.js';
 import { liveCaptures } from './live-capture.js';
@@ -21,7 +22,7 @@ import type { Operator, OperatorCapture, OperatorContext, RestoredState } from '
 /** The keyed state of one operator over its life: opened, filled from a checkpoint, captured, closed. */
 export class KeyedState {
   readonly #context: OperatorContext;
-  readonly #declarations: readonly DeclaredState[];
+  readonly #declared: Declared<DeclaredState>;
   /** Of the states that are more than how they are kept. */
   readonly #recordedKinds = new Map<string, RecordedKind>();
   #restored: RestoredState | undefined;
@@ -33,9 +34,10 @@ export class KeyedState {
   #handles: Readonly<Record<string, object>> = {};
   #watermark = Number.NEGATIVE_INFINITY;
 
-  constructor(context: OperatorContext, declarations: readonly StateDeclaration[]) {
+  /** `dropped` names states that are left behind in what is restored. */
+  constructor(context: OperatorContext, declarations: readonly StateDeclaration[], dropped: readonly string[] = []) {
     this.#context = context;
-    this.#declarations = declarations;
+    this.#declared = { states: declarations, dropped };
     this.#liveCapture = liveCaptures(declarations);
     for (const { name, recordedAs } of declarations)
       if (recordedAs !== undefined) this.#recordedKinds.set(name, recordedAs);
@@ -43,7 +45,7 @@ export class KeyedState {
 
   /** False: no states are declared, so there is no store and no backend is needed. */
   get hasStates(): boolean {
-    return this.#declarations.length > 0;
+    return this.#declared.states.length > 0;
   }
   get store(): KeyedStateStore {
     if (this.#store === undefined) {
@@ -87,13 +89,19 @@ export class KeyedState {
   }
 
   async open(): Promise<void> {
-    if (!this.hasStates) return;
-    const store = await this.#context.openKeyedState(this.#declarations);
+    const { states } = this.#declared;
+    if (!this.hasStates) {
+      // With nothing to take state back, what is stored must have been dropped.
+      this.#restored?.baseFor(this.#declared);
+      return;
+    }
+    for (const { schema } of states) schema?.compile(this.#context.compileSchema);
+    const store = await this.#context.openKeyedState(states);
     this.#store = store;
-    this.#sweeps = ExpirySweeps.of(store, this.#declarations);
+    this.#sweeps = ExpirySweeps.of(store, states);
     await this.#restore(store);
     this.#handles = Object.fromEntries(
-      this.#declarations.map(({ name, handleOver }) => {
+      states.map(({ name, handleOver }) => {
         const stored = store.handle(name);
         return [name, handleOver === undefined ? stored : handleOver(stored)];
       }),
@@ -106,17 +114,18 @@ export class KeyedState {
     this.#restored = undefined;
     const { keyGroups } = this.#context;
     const watermarks = new GroupWatermarks(keyGroups);
-    const kinds = new Map(this.#declarations.map(({ name, kind }) => [name, kind]));
-    for (const state of restored.nativeStates(this.#declarations, keyGroups)) {
+    const kinds = new Map(this.#declared.states.map(({ name, kind }) => [name, kind]));
+    const base = restored.baseFor(this.#declared);
+    for (const state of restored.nativeStates(this.#declared, keyGroups)) {
       if (store.restoreNative === undefined) throw this.#unreadable(restored, state);
       watermarks.ofRange(state.range, state.watermark);
       await store.restoreNative({ ...state, states: state.states.map((meta) => metaOf(meta, kinds)) }, restored);
     }
-    for await (const group of restored.keyedGroups(this.#declarations, keyGroups)) {
+    for await (const group of restored.keyedGroups(this.#declared, keyGroups)) {
       watermarks.ofGroup(group.keyGroup, group.watermark);
       for (const section of group.sections) store.restore(sectionOf(section, kinds));
     }
-    store.restored?.(restored.base);
+    store.restored?.(base);
     this.#watermark = watermarks.smallest ?? this.#watermark;
   }
 

@@ -3,7 +3,13 @@ import type { Awaitable } from '../contracts/awaitable.js';
 import type { Clock, Random } from '../contracts/clock.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
-import type { Committable, KeyGroupRange, NativeStateHandle, OperatorStateMode } from '../contracts/snapshot.js';
+import type {
+  Committable,
+  KeyGroupRange,
+  NativeStateHandle,
+  OperatorStateMeta,
+  OperatorStateMode,
+} from '../contracts/snapshot.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type {
   CaptureMode,
@@ -16,6 +22,8 @@ import type {
 } from '../contracts/state-backend.js';
 import type { StreamElement } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
+import type { CompileSchema } from '../state/schema-check.js';
+import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
 import type { Flow } from './flow.js';
 
 /**
@@ -75,17 +83,21 @@ export interface CapturedCommittables {
 /** What an operator finds in the checkpoint it restores, of every old subtask that this one continues. Damage is CHECKPOINT_UNREADABLE. */
 export interface RestoredState extends StoredBytes {
   readonly checkpointId: CheckpointId;
-  /** Keyed state of this operator, whatever its format. */
-  readonly base: RestoredBase;
-  /** Keyed state in a backend's own format, of groups within the range. SERIALIZER_MISMATCH where a serializer cannot read it. */
-  nativeStates(states: readonly StateDeclaration[], range: KeyGroupRange): readonly NativeStateHandle[];
   /**
-   * Key groups within the range that have state, with that of the given states, verified. SERIALIZER_MISMATCH where a serializer cannot read it. A
-   * group comes again where a later handle tells how it has changed.
+   * Keyed state of this operator, whatever its format. Fails, here and below, where a stored state does not fit what is declared (state-match.ts),
+   * before anything is read.
    */
-  keyedGroups(states: readonly StateDeclaration[], range: KeyGroupRange): AsyncIterable<KeyedGroup>;
-  /** Every name of operator state that is stored, and how it is dealt out. */
-  readonly operatorStates: ReadonlyMap<string, OperatorStateMode>;
+  baseFor(declared: Declared<StateDeclaration>): RestoredBase;
+  /** Keyed state in a backend's own format, of groups within the range: nobody migrates that, so it has to be what is declared. */
+  nativeStates(declared: Declared<StateDeclaration>, range: KeyGroupRange): readonly NativeStateHandle[];
+  /**
+   * Key groups within the range that have state, verified, of the declared states and under the names these have now. A group comes again where
+   * a later handle tells how it has changed.
+   */
+  keyedGroups(declared: Declared<StateDeclaration>, range: KeyGroupRange): AsyncIterable<KeyedGroup>;
+  /** Operator state that is stored, once for every subtask that stored it. */
+  readonly operatorStates: readonly OperatorStateMeta[];
+  /** The values stored under `name`. */
   operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]>;
   committables(serializer: Serializer): Promise<readonly Committable[]>;
 }
@@ -109,6 +121,8 @@ export interface OperatorContext {
   readonly signal: AbortSignal;
   /** Keyed state of the installed backend. The engine restores, captures and closes nothing by itself: hand the store's captures out of `capture`. */
   openKeyedState(states: readonly StateDeclaration[]): Promise<KeyedStateStore>;
+  /** For the schemas of states. */
+  readonly compileSchema: CompileSchema;
   /** Runs `action` between two records of this subtask, also while it waits for a `prepare` or `finish`. */
   runInMailbox(action: () => void): void;
   /**
@@ -118,10 +132,18 @@ export interface OperatorContext {
   timer(delayMs: number, action: () => void): () => void;
 }
 
+/** The states of an operator by kind. One that is absent is not read: nothing that is stored of it is missed. */
+export interface DeclaredStates {
+  readonly keyed?: Declared<StateDeclaration> | undefined;
+  readonly operator?: Declared<OperatorStateDeclaration> | undefined;
+}
+
 /** How the graph makes the operator of a node. */
 export interface OperatorSpec {
   readonly name: string;
   /** True: the operator has state in checkpoints, so it needs a stable uid. */
   readonly isStateful: boolean;
+  /** What it keeps in checkpoints, for those who look before a start. Absent: only the operator knows. */
+  declares?(uid: OperatorUid, clock: Clock): DeclaredStates;
   create(context: OperatorContext): Operator;
 }

@@ -1,24 +1,32 @@
 import type { Key } from '../element/key.js';
-import type { Serializer } from '../contracts/serializer.js';
-import { valueState, type StateDescriptor } from '../state/descriptors.js';
+import { valueState, type StateDescriptor, type StateOptions } from '../state/descriptors.js';
 import type { ValueState } from '../contracts/state-backend.js';
 import { keyedProcessOperator } from './keyed-process.js';
 import type { Operator, OperatorContext } from './operator.js';
 
+interface ScanAccumulator<A> {
+  readonly seed: () => A;
+  readonly accumulator?: Omit<StateOptions<A>, 'renamedFrom'> | undefined;
+}
+
+/** The one state of a scan. */
+export function scanStates<A>({ seed, accumulator }: ScanAccumulator<A>): {
+  readonly accumulator: StateDescriptor<ValueState<A, never>>;
+} {
+  const { serializer, version, migrate, schema } = accumulator ?? {};
+  return { accumulator: valueState<A>({ initial: seed, serializer, version, migrate, schema }) };
+}
+
 /** Rolling reduce per key: emits the new accumulator for every record (Flink: KeyedStream.reduce; RxJS: scan). */
 export function scanOperator<T, A, K extends Key>(
   context: OperatorContext,
-  definition: {
+  definition: ScanAccumulator<A> & {
     readonly keyOf: (record: T) => K;
     readonly keyedAt?: string | undefined;
     readonly accumulate: (accumulator: A, value: T, key: K) => A;
-    readonly seed: () => A;
-    readonly serializer?: Serializer<A> | undefined;
   },
 ): Operator<T, A> {
-  const state: { readonly accumulator: StateDescriptor<ValueState<A, never>> } = {
-    accumulator: valueState<A>({ initial: definition.seed, serializer: definition.serializer }),
-  };
+  const state = scanStates(definition);
   return keyedProcessOperator<T, K, typeof state, A>(context, {
     keyOf: definition.keyOf,
     keyedAt: definition.keyedAt,

@@ -6,6 +6,7 @@ import type { StreamElement } from '../element/element.js';
 import type { CheckpointId, Lineage } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
 import { withPlace } from '../state/with-place.js';
 import { CommitQueue } from './commit-queue.js';
 import { HeldBatches } from './held-batches.js';
@@ -51,6 +52,17 @@ function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): We
 
 const WRITER_STATE = 'writer';
 const UNWRITTEN = 'unwritten';
+
+/** What a sink keeps in checkpoints, besides what it has prepared. */
+export function sinkStates(sink: Pick<Sink<unknown>, 'serializer'>): Declared<OperatorStateDeclaration> {
+  return {
+    states: [
+      { name: WRITER_STATE, mode: 'list', serializer: sink.serializer ?? defaultSerializer },
+      { name: UNWRITTEN, mode: 'list', serializer: defaultSerializer },
+    ],
+    dropped: [],
+  };
+}
 
 /**
  * The tail of a stage: writes batches, and turns what was written into committables before each barrier. Committables stay in every

@@ -5,6 +5,7 @@ import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/elem
 import type { CheckpointId } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
 import { withPlace } from '../state/with-place.js';
 import { OpenReader } from './open-reader.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
@@ -38,6 +39,11 @@ interface Reading<T> {
 }
 
 const STATE = 'splits';
+
+/** What the subtasks of a source keep in checkpoints. */
+export function sourceStates(source: Pick<Source<unknown>, 'serializer'>): Declared<OperatorStateDeclaration> {
+  return { states: [{ name: STATE, mode: 'list', serializer: source.serializer ?? defaultSerializer }], dropped: [] };
+}
 
 /** What an enumerator is told of the job around it. */
 export function sourceContext(context: OperatorContext): SourceContext {

@@ -1,4 +1,5 @@
-import { WeirError } from '../errors.js';
+import type { OperatorUid } from '../element/ids.js';
+import { droppedNames } from '../state/dropped.js';
 import {
   operatorStateDeclarations,
   type DeclaredOperatorState,
@@ -6,12 +7,14 @@ import {
   type OperatorHandles,
   type OperatorStates,
 } from '../state/operator-state-descriptors.js';
+import type { Declared } from '../state/state-match.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import { refuseLate, refusePromise } from './handler-misuse.js';
 import type { Emit, Sync } from './key-context.js';
 import type { OpenClose } from './keyed-handler.js';
-import type { Operator, OperatorContext, RestoredState } from './operator.js';
+import type { Operator, OperatorContext } from './operator.js';
 import { inLoops, type RecordLoop } from './per-batch.js';
+import { storedNames } from './stored-names.js';
 
 /** What a handler works with. The same object for every record. */
 export interface SubtaskContext<out S extends OperatorStates> {
@@ -29,13 +32,24 @@ export interface SubtaskProcessDefinition<T, S extends OperatorStates, O> extend
   readonly onEnd?: ((context: SubtaskContext<S>, emit: Emit<O>) => Sync) | undefined;
 }
 
+/** Everything that such an operator keeps in checkpoints. */
+export function subtaskStates(
+  uid: OperatorUid,
+  states: OperatorStates,
+): { readonly operator: Declared<DeclaredOperatorState>; readonly keyed: Declared<never> } {
+  const dropped = droppedNames(states);
+  return { operator: { states: operatorStateDeclarations(uid, states), dropped }, keyed: { states: [], dropped } };
+}
+
 /** Calls `onRecord` for every record with the state of the subtask (Flink: ProcessFunction with CheckpointedFunction). */
 export function subtaskProcessOperator<T, S extends OperatorStates, O>(
   context: OperatorContext,
   definition: SubtaskProcessDefinition<T, S, O>,
 ): Operator<T, O> {
   const { self } = definition;
-  const declared = operatorStateDeclarations(context.uid, definition.state);
+  const { operator, keyed } = subtaskStates(context.uid, definition.state);
+  const declared = operator.states;
+  for (const { schema } of declared) schema?.compile(context.compileSchema);
   let states = new Map<string, OpenOperatorState>(declared.map(({ name, open }) => [name, open([])]));
   const current: { -readonly [N in keyof SubtaskContext<S>]: SubtaskContext<S>[N] } = {
     subtask: context.subtask,
@@ -80,10 +94,13 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
         }),
       ),
     async restore(restored) {
-      requireDeclared(context, declared, restored);
+      restored.baseFor(keyed);
+      const stored = storedNames(context, operator, restored);
       states = new Map();
-      for (const { name, serializer, open } of declared)
-        states.set(name, open(await restored.operatorState(name, serializer)));
+      for (const state of declared) {
+        const name = stored.get(state) ?? state.name;
+        states.set(state.name, state.open(await restored.operatorState(name, state.serializer)));
+      }
       current.state = handlesOf<S>(states);
     },
     open: () => definition.open?.(context),
@@ -110,24 +127,4 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
 function handlesOf<S extends OperatorStates>(states: ReadonlyMap<string, OpenOperatorState>): OperatorHandles<S> {
   // Each is what its descriptor in S made.
   return Object.fromEntries([...states].map(([name, { handle }]) => [name, handle])) as OperatorHandles<S>;
-}
-
-/** What is stored must be declared, and be dealt out in the same way: nothing is dropped without a word. */
-function requireDeclared(
-  { uid }: OperatorContext,
-  declared: readonly DeclaredOperatorState[],
-  { checkpointId, operatorStates }: RestoredState,
-): void {
-  for (const [name, mode] of operatorStates) {
-    const found = declared.find((state) => state.name === name);
-    if (found?.mode === mode) continue;
-    const where = `operator '${uid}' in chk-${String(checkpointId)}`;
-    throw new WeirError(
-      'CHECKPOINT_INCOMPATIBLE',
-      found === undefined
-        ? `The checkpoint holds state '${name}' of ${where}, which the operator does not declare any more. Declare it again to restore it.`
-        : `State '${name}' of ${where} was stored as ${mode} state and is declared as ${found.mode} state. Give the new one another name.`,
-      { recoverable: false },
-    );
-  }
 }

@@ -1,6 +1,7 @@
 import type { Serializer, SerializerRef } from '../contracts/serializer.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import { storedVersion } from '../state/value-version.js';
 import { v8Serializer } from '../state/v8-serializer.js';
 
 /** Serializers by their ids: weir's own and those that the reader was given. */
@@ -12,9 +13,10 @@ export class KnownSerializers {
   }
 
   /** SERIALIZER_MISMATCH naming the id if there is none. `what` names the stored bytes. */
-  require({ id, version }: SerializerRef, what: string): Serializer {
-    const found = this.#byId.get(id);
+  require(stored: SerializerRef, what: string): Serializer {
+    const found = this.#find(stored);
     if (found !== undefined) return found;
+    const { id, version } = storedVersion(stored).serializer;
     throw new WeirError(
       'SERIALIZER_MISMATCH',
       `${what} was stored by serializer '${id}' version ${String(version)}. Give that to the reader: openCheckpoint(pointer, { storage, serializers: [...] }).`,
@@ -24,12 +26,27 @@ export class KnownSerializers {
 
   /** One that fails no sooner than it is used: states that nobody reads need none. */
   orFailing(stored: SerializerRef, what: string): Serializer {
-    const found = this.#byId.get(stored.id);
+    const found = this.#find(stored);
     if (found !== undefined) return found;
     const fail = (): never => {
       this.require(stored, what);
       throw new Error('unreachable');
     };
     return { id: stored.id, version: stored.version, encode: fail, decode: fail };
+  }
+
+  /** Values of whatever version come as they are stored: only a job has steps between. */
+  #find(stored: SerializerRef): Serializer | undefined {
+    const found = this.#byId.get(storedVersion(stored).serializer.id);
+    if (found === undefined || found.id === stored.id) return found;
+    return {
+      id: stored.id,
+      version: found.version,
+      encode: (value, out) => {
+        found.encode(value, out);
+      },
+      decode: (from) => found.decode(from),
+      ...(found.migrate && { migrate: found.migrate.bind(found) }),
+    };
   }
 }

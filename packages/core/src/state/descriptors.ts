@@ -14,8 +14,12 @@ import type { Clock } from '../contracts/clock.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from './default-serializer.js';
+import { isDropped, type DroppedState } from './dropped.js';
+import { evolutionOf, type Evolution, type EvolutionOptions } from './evolution.js';
+import { evolvingSerializer } from './evolving-serializer.js';
 import { expiringHandle } from './expiring-handles.js';
 import { liveRows } from './live-rows.js';
+import { SchemaCheck } from './schema-check.js';
 import { stampedSerializer } from './stamped-serializer.js';
 import { Expiry, checkedTtl, type StateTtl, type Ttl } from './ttl.js';
 import { withPlace } from './with-place.js';
@@ -28,13 +32,14 @@ export interface StateDescriptor<out H> {
   /** For state that is made of value state: how, and what checkpoints call it. */
   readonly madeOfValue?: MadeOfValue | undefined;
   readonly ttl?: Ttl | undefined;
+  readonly evolution: Evolution;
   readonly '~handle': H;
 }
 export interface MadeOfValue {
   readonly recordedAs: RecordedKind;
   readonly handle: (stored: ValueState<unknown>) => object;
 }
-export interface StateOptions<T = unknown> {
+export interface StateOptions<T = unknown> extends EvolutionOptions {
   /** How values become bytes in a checkpoint; absent: the default serializer (msgpack). */
   readonly serializer?: Serializer<T> | undefined;
 }
@@ -42,21 +47,26 @@ export interface KeyedStateOptions<T = unknown> extends StateOptions<T> {
   /** How long it may be read. Absent: until it is removed. */
   readonly ttl?: StateTtl | undefined;
 }
-export type States = Readonly<Record<string, StateDescriptor<unknown>>>;
-export type Handles<S extends States> = { readonly [N in keyof S]: S[N] extends StateDescriptor<infer H> ? H : never };
+export type States = Readonly<Record<string, StateDescriptor<unknown> | DroppedState>>;
+/** There is none for a dropped state. */
+export type Handles<S extends States> = {
+  readonly [N in keyof S]: S[N] extends DroppedState ? undefined : S[N] extends StateDescriptor<infer H> ? H : unknown;
+};
 
 function descriptor<H, T>(
   kind: StateKind,
   options: KeyedStateOptions<T> & { readonly initial?: () => T },
   madeOfValue?: MadeOfValue,
 ): StateDescriptor<H> {
+  const serializer = options.serializer ?? defaultSerializer;
   // '~handle' exists for the compiler only; a serializer of T is handed T alone, by the typed handle.
   return {
     kind,
-    serializer: options.serializer ?? defaultSerializer,
+    serializer,
     initial: options.initial,
     madeOfValue,
     ttl: options.ttl === undefined ? undefined : checkedTtl(options.ttl),
+    evolution: evolutionOf(options, serializer),
   } as StateDescriptor<H>;
 }
 
@@ -146,27 +156,79 @@ export interface DeclaredState extends StateDeclaration {
   readonly cleanupPerRecord?: number | undefined;
   /** Leaves out what has expired. */
   readonly liveRows?: ((section: KeyedSection) => KeyedSection | undefined) | undefined;
+  /** To be compiled before state is read back. */
+  readonly schema?: SchemaCheck | undefined;
 }
 
-/** What a state backend gets to know; errors of serializers will name operator and state. */
+/** What a state backend gets to know; errors of serializers will name operator and state. Of dropped states it hears nothing. */
 export function declarations(operator: string, states: States, clock: Clock): DeclaredState[] {
-  return Object.entries(states).map(([name, descriptor]) => {
+  const declared = Object.entries(states).flatMap(([name, descriptor]) => {
     requireStateName(operator, name);
-    const { kind, madeOfValue, ttl } = descriptor;
-    const serializer = withPlace(descriptor.serializer, operator, name);
-    const declared: DeclaredState = {
-      name,
-      kind,
-      serializer,
-      initial: descriptor.initial,
-      recordedAs: madeOfValue?.recordedAs,
-    };
-    const kept = ttl === undefined ? declared : expiring(declared, new Expiry(ttl, clock));
-    if (madeOfValue === undefined) return kept;
-    const { handleOver = (stored): object => stored } = kept;
-    // Whoever makes a state of another declares the other as value state.
-    return { ...kept, handleOver: (stored) => madeOfValue.handle(handleOver(stored) as ValueState<unknown>) };
+    return isDropped(descriptor) ? [] : [declaration(operator, name, descriptor, clock)];
   });
+  requireOwnNames(operator, Object.keys(states), declared);
+  return declared;
+}
+
+function declaration(
+  operator: string,
+  name: string,
+  { kind, serializer, initial, madeOfValue, ttl, evolution }: StateDescriptor<unknown>,
+  clock: Clock,
+): DeclaredState {
+  const declared: DeclaredState = {
+    name,
+    kind,
+    ...evolved(operator, name, serializer, evolution),
+    initial,
+    recordedAs: madeOfValue?.recordedAs,
+  };
+  const kept = ttl === undefined ? declared : expiring(declared, new Expiry(ttl, clock));
+  if (madeOfValue === undefined) return kept;
+  const { handleOver = (stored): object => stored } = kept;
+  // Whoever makes a state of another declares the other as value state.
+  return { ...kept, handleOver: (stored) => madeOfValue.handle(handleOver(stored) as ValueState<unknown>) };
+}
+
+/** What the evolution of a state adds to its declaration. */
+export function evolved(
+  operator: string,
+  name: string,
+  serializer: Serializer,
+  evolution: Evolution,
+): {
+  readonly serializer: Serializer;
+  readonly schema: SchemaCheck | undefined;
+  readonly renamedFrom: readonly string[];
+} {
+  const state = `state '${name}' of operator '${operator}'`;
+  const schema = evolution.schema === undefined ? undefined : new SchemaCheck(evolution.schema, state);
+  return {
+    serializer: evolvingSerializer(withPlace(serializer, operator, name), evolution, schema, state),
+    schema,
+    renamedFrom: evolution.renamedFrom,
+  };
+}
+
+/** A former name belongs to one state, and to none that the operator has now. */
+export function requireOwnNames(
+  operator: string,
+  names: readonly string[],
+  declared: readonly { readonly name: string; readonly renamedFrom?: readonly string[] | undefined }[],
+): void {
+  const taken = new Set(names);
+  for (const { name, renamedFrom = [] } of declared) {
+    for (const former of renamedFrom) {
+      requireStateName(operator, former);
+      if (taken.has(former))
+        throw new WeirError(
+          'CONFIG_INVALID',
+          `Operator ${operator}: state "${name}" cannot be renamed from "${former}", which is another state's name.`,
+          { recoverable: false },
+        );
+      taken.add(former);
+    }
+  }
 }
 
 /** The same state, whose values are kept with a stamp and not shown once they have expired. */

@@ -6,13 +6,19 @@ import { decodeKeyBlock, encodeKeyBlock } from '../element/key-bytes.js';
 import { keyIdentity } from '../element/key-identity.js';
 import type { Key } from '../element/key.js';
 import { defaultSerializer } from './default-serializer.js';
-import { requireStateName, type StateOptions } from './descriptors.js';
-import { withPlace } from './with-place.js';
+import { evolved, requireOwnNames, requireStateName, type StateOptions } from './descriptors.js';
+import { isDropped, type DroppedState } from './dropped.js';
+import { evolutionOf, type Evolution } from './evolution.js';
+import type { SchemaCheck } from './schema-check.js';
+import { readerOf } from './stored-by.js';
 
 /** Declares one state of a subtask, rather than of a key; the property name under which it stands is the state's name. */
 export interface OperatorStateDescriptor<out H> {
   readonly mode: OperatorStateMode;
   readonly serializer: Serializer;
+  readonly evolution: Evolution;
+  /** Entries of a map rather than values: only their values evolve. */
+  readonly isMap: boolean;
   /** The state with what a checkpoint had of it, and how to get at that again. */
   readonly open: (values: readonly unknown[]) => OpenOperatorState;
   readonly '~handle': H;
@@ -22,9 +28,14 @@ export interface OpenOperatorState {
   /** What is to be stored: a fresh array. */
   values(): readonly unknown[];
 }
-export type OperatorStates = Readonly<Record<string, OperatorStateDescriptor<unknown>>>;
+export type OperatorStates = Readonly<Record<string, OperatorStateDescriptor<unknown> | DroppedState>>;
+/** There is none for a dropped state. */
 export type OperatorHandles<S extends OperatorStates> = {
-  readonly [N in keyof S]: S[N] extends OperatorStateDescriptor<infer H> ? H : never;
+  readonly [N in keyof S]: S[N] extends DroppedState
+    ? undefined
+    : S[N] extends OperatorStateDescriptor<infer H>
+      ? H
+      : unknown;
 };
 
 /** A list that belongs to a subtask. It is encoded whole at each barrier: keep it small, what is large belongs to keys. */
@@ -50,24 +61,26 @@ export function unionListState<T>(options: StateOptions<T> = {}): OperatorStateD
 export function broadcastState<K extends Key, V>(
   options: StateOptions<V> = {},
 ): OperatorStateDescriptor<BroadcastState<K, V>> {
-  const serializer = options.serializer ?? defaultSerializer;
-  return descriptor('broadcast', entrySerializer(serializer), (values) => openMap(values as Entry[]));
+  return descriptor('broadcast', options, (values) => openMap(values as Entry[]), true);
 }
 
 function listDescriptor<T>(
   mode: 'list' | 'union',
   options: StateOptions<T>,
 ): OperatorStateDescriptor<OperatorListState<T>> {
-  return descriptor(mode, options.serializer ?? defaultSerializer, openList);
+  return descriptor(mode, options, openList, false);
 }
 
 function descriptor<H, T>(
   mode: OperatorStateMode,
-  serializer: Serializer<T>,
+  options: StateOptions<T>,
   open: OperatorStateDescriptor<H>['open'],
+  isMap: boolean,
 ): OperatorStateDescriptor<H> {
+  const serializer = options.serializer ?? defaultSerializer;
+  const evolution = evolutionOf(options, serializer);
   // '~handle' exists for the compiler only; a serializer of T is handed T alone, by the typed handle.
-  return { mode, serializer, open } as unknown as OperatorStateDescriptor<H>;
+  return { mode, serializer, evolution, open, isMap } as unknown as OperatorStateDescriptor<H>;
 }
 
 function openList(stored: readonly unknown[]): OpenOperatorState {
@@ -90,16 +103,20 @@ function openList(stored: readonly unknown[]): OpenOperatorState {
 type Entry = readonly [Key, unknown];
 
 /** Entries whose values are written by `values`, and known by its name: what it can migrate stays readable. */
-export function entrySerializer<V>(values: Serializer<V>): Serializer<readonly [Key, V]> {
+export function entrySerializer(values: Serializer): Serializer {
   return {
     id: values.id,
     version: values.version,
-    encode([key, value], out) {
+    encode(entry, out) {
+      const [key, value] = entry as Entry;
       encodeKeyBlock(key, out);
       values.encode(value, out);
     },
     decode: (from) => [decodeKeyBlock(from), values.decode(from)],
-    ...(values.migrate && { migrate: (from, version) => [decodeKeyBlock(from), values.migrate!(from, version)] }),
+    readerOf(stored, what) {
+      const { decode } = readerOf(values, stored, what);
+      return (from) => [decodeKeyBlock(from), decode(from)];
+    },
   };
 }
 
@@ -127,12 +144,21 @@ export interface DeclaredOperatorState {
   readonly name: string;
   readonly mode: OperatorStateMode;
   readonly serializer: Serializer;
+  readonly renamedFrom: readonly string[];
+  /** To be compiled before state is read back. */
+  readonly schema: SchemaCheck | undefined;
   readonly open: OperatorStateDescriptor<unknown>['open'];
 }
 
 export function operatorStateDeclarations(operator: string, states: OperatorStates): DeclaredOperatorState[] {
-  return Object.entries(states).map(([name, { mode, serializer, open }]) => {
+  const declared: DeclaredOperatorState[] = [];
+  for (const [name, descriptor] of Object.entries(states)) {
     requireStateName(operator, name);
-    return { name, mode, serializer: withPlace(serializer, operator, name), open };
-  });
+    if (isDropped(descriptor)) continue;
+    const { mode, open, isMap } = descriptor;
+    const { serializer, ...rest } = evolved(operator, name, descriptor.serializer, descriptor.evolution);
+    declared.push({ name, mode, open, ...rest, serializer: isMap ? entrySerializer(serializer) : serializer });
+  }
+  requireOwnNames(operator, Object.keys(states), declared);
+  return declared;
 }

@@ -15,8 +15,8 @@ export interface StampedSerializer extends Serializer {
   stamp(value: unknown): Stamped;
 }
 
+/** What older versions wrote, stored-by.ts reads. */
 export function stampedSerializer(unstamped: Serializer, expiry: Expiry): StampedSerializer {
-  const migrate = unstamped.migrate?.bind(unstamped);
   return {
     id: PREFIX + unstamped.id,
     version: unstamped.version,
@@ -32,12 +32,6 @@ export function stampedSerializer(unstamped: Serializer, expiry: Expiry): Stampe
       out.patchU32(at, out.length - at - 4);
     },
     decode: (from): Stamped => ({ since: readSince(from), value: unstamped.decode(from) }),
-    ...(migrate !== undefined && {
-      migrate: (from: ByteReader, version: number): Stamped => ({
-        since: readSince(from),
-        value: migrate(from, version),
-      }),
-    }),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Serializer, SerializerRef } from '../contracts/serializer.js';
+import type { ByteReader } from '../element/bytes.js';
 import { WeirError } from '../errors.js';
 import { isStamped, readSince, unstampedRef } from './stamped-serializer.js';
+import type { Stamped } from './ttl.js';
 
 /**
  * A serializer that decodes what `stored` wrote: the same one, or its migration from the older version. A state that expires now and did not
@@ -12,26 +14,31 @@ export function readerOf<T>(
   stored: SerializerRef,
   what: string,
 ): Pick<Serializer<T>, 'decode'> {
-  if (stored.id === serializer.id) {
-    if (stored.version === serializer.version) return serializer;
-    if (stored.version < serializer.version && serializer.migrate !== undefined) {
-      return { decode: (from) => serializer.migrate!(from, stored.version) };
-    }
-  }
-  const storedUnstamped = unstampedRef(stored);
-  if (isStamped(serializer) && storedUnstamped === undefined) {
-    const reader = readerOf(serializer.unstamped, stored, what);
+  const unstamped = unstampedRef(stored);
+  if (isStamped(serializer)) {
+    const reader = readerOf(serializer.unstamped, unstamped ?? stored, what);
+    const decode =
+      unstamped === undefined
+        ? (from: ByteReader): Stamped => serializer.stamp(reader.decode(from))
+        : (from: ByteReader): Stamped => ({ since: readSince(from), value: reader.decode(from) });
     // A stamped serializer is one of stamped values.
-    return { decode: (from) => serializer.stamp(reader.decode(from)) as T };
+    return { decode: decode as (from: ByteReader) => T };
   }
-  if (!isStamped(serializer) && storedUnstamped !== undefined) {
-    const reader = readerOf(serializer, storedUnstamped, what);
+  if (unstamped !== undefined) {
+    const reader = readerOf(serializer, unstamped, what);
     return {
       decode(from) {
         readSince(from);
         return reader.decode(from);
       },
     };
+  }
+  if (serializer.readerOf !== undefined) return { decode: serializer.readerOf(stored, what) };
+  if (stored.id === serializer.id) {
+    if (stored.version === serializer.version) return serializer;
+    if (stored.version < serializer.version && serializer.migrate !== undefined) {
+      return { decode: (from) => serializer.migrate!(from, stored.version) };
+    }
   }
   throw new WeirError(
     'SERIALIZER_MISMATCH',

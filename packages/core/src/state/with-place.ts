@@ -21,5 +21,6 @@ export function withPlace<T>(serializer: Serializer<T>, operator: OperatorUid, s
     },
     decode: (from) => serializer.decode(from),
     ...(serializer.migrate && { migrate: serializer.migrate.bind(serializer) }),
+    ...(serializer.readerOf && { readerOf: serializer.readerOf.bind(serializer) }),
   };
 }

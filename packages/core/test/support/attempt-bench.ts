@@ -1,4 +1,5 @@
 import { createReferenceStateBackend, seededRandom } from '@weir/testkit';
+import { compileStateSchema } from '../../src/environment/state-schema.js';
 import type { AlignmentMode } from '../../src/barrier/modes.js';
 import type {
   Acknowledgement,
@@ -118,6 +119,7 @@ export class AttemptBench {
       checkpointing: true,
       mode: 'aligned',
       stateBackend: createReferenceStateBackend,
+      compileSchema: compileStateSchema,
       temporaryFiles: new MemoryTemporaryFiles(),
       random: seededRandom(1),
       logger: SILENT,

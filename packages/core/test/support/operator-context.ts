@@ -1,6 +1,7 @@
 import { seededRandom, VirtualClock } from '@weir/testkit';
 import { NO_METRICS } from '../../src/contracts/metrics.js';
 import { SILENT } from '../../src/contracts/logger.js';
+import { compileStateSchema } from '../../src/environment/state-schema.js';
 import { OPEN_FLOW } from '../../src/operator/flow.js';
 import type { OperatorContext } from '../../src/operator/operator.js';
 
@@ -23,6 +24,7 @@ export function operatorContext(changes: Partial<OperatorContext> = {}): Operato
     flow: OPEN_FLOW,
     signal: new AbortController().signal,
     openKeyedState: () => Promise.reject(new Error('this operator has no keyed state')),
+    compileSchema: compileStateSchema,
     runInMailbox: (action) => {
       action();
     },

@@ -1,4 +1,3 @@
-import type { Serializer } from '../../contracts/serializer.js';
 import type { SourceGrade } from '../../contracts/source.js';
 import { assertKey, isPlainKey } from '../../element/assert-key.js';
 import type { Key } from '../../element/key.js';
@@ -6,9 +5,9 @@ import { WeirError } from '../../errors.js';
 import { coProcessOperator } from '../../operator/co-process.js';
 import type { Emit, KeyContext, Sync, TimerContext } from '../../operator/key-context.js';
 import type { OpenClose } from '../../operator/keyed-handler.js';
-import { keyedProcessOperator } from '../../operator/keyed-process.js';
-import { scanOperator } from '../../operator/scan.js';
-import type { States } from '../../state/descriptors.js';
+import { keyedProcessOperator, keyedStates } from '../../operator/keyed-process.js';
+import { scanOperator, scanStates } from '../../operator/scan.js';
+import type { StateOptions, States } from '../../state/descriptors.js';
 import { repartitioned, transform } from '../describe.js';
 import { nameInGraph } from '../stream-node.js';
 import type { KeyedStream, OperatorOptions, Stream } from '../stream.js';
@@ -59,6 +58,7 @@ export function keyedProcess<
       {
         name: 'keyedProcess',
         isStateful: isStateful(spec),
+        declares: (uid, clock) => keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
         create: (context) =>
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
@@ -106,6 +106,7 @@ export function coProcess<
       {
         name: 'coProcess',
         isStateful: isStateful(spec),
+        declares: (uid, clock) => keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
         create: (context) =>
           coProcessOperator<T, U, K, S, O>(context, {
             firstKeyOf,
@@ -128,9 +129,8 @@ export function coProcess<
   };
 }
 
-export interface ScanOptions<A> extends OperatorOptions {
-  readonly serializer?: Serializer<A> | undefined;
-}
+/** With what becomes of the accumulators: see {@link StateOptions}. */
+export interface ScanOptions<A> extends OperatorOptions, Omit<StateOptions<A>, 'renamedFrom'> {}
 
 /**
  * Flink's rolling reduce on a keyed stream: folds each record into the accumulator of its key and emits the result. `seed` is called for each new
@@ -148,13 +148,14 @@ export function scan<T, A, K extends Key>(
       {
         name: 'scan',
         isStateful: true,
+        declares: (uid, clock) => keyedStates(uid, scanStates({ seed, accumulator: options }), false, clock),
         create: (context) =>
           scanOperator<T, A, K>(context, {
             keyOf,
             keyedAt: s['~node'].keyedAt,
             accumulate,
             seed,
-            serializer: options.serializer,
+            accumulator: options,
           }),
       },
       options,

@@ -1,6 +1,6 @@
 import type { Emit, Sync } from '../../operator/key-context.js';
 import type { OpenClose } from '../../operator/keyed-handler.js';
-import { subtaskProcessOperator, type SubtaskContext } from '../../operator/subtask-process.js';
+import { subtaskProcessOperator, subtaskStates, type SubtaskContext } from '../../operator/subtask-process.js';
 import type { OperatorStates } from '../../state/operator-state-descriptors.js';
 import { transform } from '../describe.js';
 import type { OperatorOptions, StreamOperator } from '../stream.js';
@@ -32,6 +32,7 @@ export function subtaskProcess<
       {
         name: 'subtaskProcess',
         isStateful: Object.keys(spec.state ?? {}).length > 0,
+        declares: (uid) => subtaskStates(uid, spec.state ?? {}),
         create: (context) =>
           subtaskProcessOperator<T, S, O>(context, {
             state: spec.state ?? ({} as S),

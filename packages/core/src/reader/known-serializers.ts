@@ -1,6 +1,7 @@
 import type { Serializer, SerializerRef } from '../contracts/serializer.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import { unstampedRef } from '../state/stamped-serializer.js';
 import { storedVersion } from '../state/value-version.js';
 import { v8Serializer } from '../state/v8-serializer.js';
 
@@ -35,12 +36,13 @@ export class KnownSerializers {
     return { id: stored.id, version: stored.version, encode: fail, decode: fail };
   }
 
-  /** Values of whatever version come as they are stored: only a job has steps between. */
+  /** Values of whatever version come as they are stored, and without the stamps of those that expire: only a job knows more of them. */
   #find(stored: SerializerRef): Serializer | undefined {
-    const found = this.#byId.get(storedVersion(stored).serializer.id);
-    if (found === undefined || found.id === stored.id) return found;
+    const { id } = unstampedRef(stored) ?? stored;
+    const found = this.#byId.get(storedVersion({ ...stored, id }).serializer.id);
+    if (found === undefined || found.id === id) return found;
     return {
-      id: stored.id,
+      id,
       version: found.version,
       encode: (value, out) => {
         found.encode(value, out);

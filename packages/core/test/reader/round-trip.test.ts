@@ -10,6 +10,7 @@ import { exportJsonLines, parseJsonLine, type ExportedRow } from '../../src/read
 import { openCheckpoint, type CheckpointReader } from '../../src/reader/open-checkpoint.js';
 import type { OperatorData } from '../../src/reader/savepoint-data.js';
 import { writeSavepoint } from '../../src/reader/write-savepoint.js';
+import { defaultSerializer } from '../../src/state/default-serializer.js';
 import { anyKey } from '../element/keys.js';
 import { savepointStorage, type SavepointStorage } from '../support/savepoint-storage.js';
 
@@ -107,6 +108,17 @@ describe('a savepoint that was written from data', () => {
       { name: 'waiting', mode: 'list', count: 2 },
       { name: 'rules', mode: 'broadcast', count: 1 },
     ]);
+  });
+
+  test('gives values of a later version as they are stored, with the serializer that wrote them', async () => {
+    const serializer = { ...defaultSerializer, id: 'msgpack#3' };
+    const operator: OperatorData = {
+      uid: 'delays',
+      states: { total: { kind: 'value', serializer, entries: [{ key: 'SFO', value: 42 }] } },
+      operatorStates: { rules: { mode: 'broadcast', serializer, values: [['a', 1]] } },
+    };
+    const delays = (await written([operator])).operator('delays');
+    expect(await all(delays.values('total'))).toEqual([{ key: 'SFO', value: 42 }]);
   });
 
   test('is read state by state, each kind as what it is', async () => {

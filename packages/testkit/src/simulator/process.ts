@@ -50,8 +50,8 @@ const EVENTS_SHOWN = 20;
 export async function runProcess(options: ProcessOptions): Promise<ProcessReport> {
   const { number, job, world, operations, parallelism, clockRandom, jobRandom, startsAt, usualSteps, mostSteps } =
     options;
-  const { faults, watch } = world;
-  const clock = new SimulatedClock(clockRandom, startsAt);
+  const { faults, watch, outside } = world;
+  const clock = new SimulatedClock(clockRandom, startsAt, outside);
   const trace = timed(options.trace, () => clock.time - startsAt);
   trace.add(() => `process ${String(number)} starts with parallelism ${String(parallelism)}`);
   faults.begin(clock, trace, usualSteps);
@@ -99,13 +99,14 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
       (error: unknown) => (seen.end = { kind: 'failed', error }),
     );
 
-  const finish = (how: ProcessEnd): ProcessReport => {
+  const finish = async (how: ProcessEnd): Promise<ProcessReport> => {
     trace.add(() => `process ${String(number)}: ${describeEnd(how)}`);
     const report = { end: how, steps: clock.steps, endedAt: clock.time };
     clock.kill();
+    await outside.end();
     return report;
   };
-  const stuck = (what: string): ProcessReport =>
+  const stuck = (what: string): Promise<ProcessReport> =>
     finish({
       kind: 'stuck',
       why: [
@@ -123,7 +124,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
       });
       if (hasStepped) {
         if (clock.steps < mostSteps) continue;
-        return stuck('it does not come to an end');
+        return await stuck('it does not come to an end');
       }
     } catch (error) {
       return finish({ kind: 'broken', error });

@@ -8,6 +8,7 @@ import { Faults } from './faults.js';
 import { describeEnd, runProcess, type ProcessEnd, type ProcessReport } from './process.js';
 import type { MakeSimulatedJob, SimulatedJob } from './simulated-job.js';
 import { Operations } from './operations.js';
+import { OutsideWork } from './outside-work.js';
 import { isSimulated } from './simulated-fault.js';
 import type { OutsideWorld } from './simulated-plugins.js';
 import { NO_TRACE, type Trace } from './trace.js';
@@ -134,7 +135,7 @@ async function runCalmly(
 }
 
 function worldWith(faults: Faults): OutsideWorld {
-  return { faults, watch: new Watch(), network: new Set(), storages: new Map() };
+  return { faults, watch: new Watch(), network: new Set(), outside: new OutsideWork(), storages: new Map() };
 }
 
 function numbersOf(

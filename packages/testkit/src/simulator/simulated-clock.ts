@@ -1,5 +1,6 @@
 import type { Clock, Random } from '@weir/core/contracts';
 import { realTurn } from '../adapters/real-turn.js';
+import type { OutsideWork } from './outside-work.js';
 
 interface Action {
   readonly due: number;
@@ -20,15 +21,17 @@ const SHORTEST_LOOK_MS = 0.001;
 export class SimulatedClock implements Clock {
   readonly #random: Random;
   readonly #start: number;
+  readonly #outside: OutsideWork | undefined;
   #time: number;
   #look = SHORTEST_LOOK_MS;
   #actions: Action[] = [];
   #steps = 0;
   #isDead = false;
 
-  constructor(random: Random, start: number) {
+  constructor(random: Random, start: number, outside?: OutsideWork) {
     this.#random = random;
     this.#start = start;
+    this.#outside = outside;
     this.#time = start;
   }
 
@@ -68,6 +71,7 @@ export class SimulatedClock implements Clock {
   /** Lets promises settle, then takes the next step if `goesOn`. False: it does not, or there is none. */
   async step(goesOn: () => boolean): Promise<boolean> {
     await realTurn();
+    await this.#outside?.settled();
     if (!goesOn()) return false;
     const action = this.#takeNext();
     if (action === undefined) return false;

@@ -11,6 +11,7 @@ import {
 } from '@weir/core/contracts';
 import { flat } from '../crash-script/given-plugins.js';
 import type { Faults } from './faults.js';
+import type { OutsideWork } from './outside-work.js';
 import { unreliableCoordinator, type Network } from './unreliable-coordinator.js';
 import { unreliableState } from './unreliable-state.js';
 import { unreliableStorage } from './unreliable-storage.js';
@@ -21,6 +22,7 @@ export interface OutsideWorld {
   readonly faults: Faults;
   readonly watch: Watch;
   readonly network: Network;
+  readonly outside: OutsideWork;
   /** Those that no process finds again by itself, by type. */
   readonly storages: Map<string, CheckpointStorage>;
 }
@@ -48,7 +50,7 @@ function inWorld(
   scope: Scope,
   world: OutsideWorld,
 ): unknown {
-  const { faults, watch, network, storages } = world;
+  const { faults, watch, network, outside, storages } = world;
   // What a role's name promises, its candidates are.
   switch (role) {
     case CheckpointStorageRole.name: {
@@ -59,7 +61,7 @@ function inWorld(
     case CoordinatorRole.name:
       return unreliableCoordinator(create(scope) as CoordinatorFactory, faults, network, watch);
     case StateBackendRole.name:
-      return unreliableState(create(scope) as StateBackend, faults, watch);
+      return unreliableState(create(scope) as StateBackend, faults, watch, outside);
     default:
       return create(scope);
   }

@@ -1,17 +1,19 @@
 import { WeirError, isWeirError, messageOf } from '@weir/core/contracts';
 import type {
   CaptureRequest,
+  CheckpointId,
   Key,
   KeyedCapture,
   KeyedSection,
   KeyedStateStore,
+  RestoredBase,
   StateDeclaration,
   StateEntry,
   StateHandle,
   StateScope,
 } from '@weir/core/contracts';
 import { Captures } from './capture/captures.js';
-import { MemoryCapture } from './memory-capture.js';
+import { IncrementalCaptures } from './changelog/incremental-captures.js';
 import { CurrentKey } from './state/current-key.js';
 import { StoredLists } from './state/list-state.js';
 import { StoredMaps } from './state/map-state.js';
@@ -24,6 +26,7 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
   readonly #preservedBytes: number;
   private readonly current: CurrentKey;
   readonly #captures: Captures;
+  readonly #incremental: IncrementalCaptures;
   readonly #states: Map<string, StoredState>;
 
   constructor(scope: StateScope, preservedBytes: number) {
@@ -39,6 +42,11 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
       captures: this.#captures,
     };
     this.#states = new Map(scope.states.map((state, index) => [state.name, createState(state, index, parts)]));
+    this.#incremental = new IncrementalCaptures({
+      captures: this.#captures,
+      states: [...this.#states.values()],
+      range: scope.keyGroups,
+    });
   }
 
   setCurrentKey(key: Key, place?: number): void {
@@ -51,10 +59,9 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     return this.#state(name).handle;
   }
 
-  capture({ checkpointId }: CaptureRequest): KeyedCapture {
+  capture({ checkpointId, mode }: CaptureRequest): KeyedCapture {
     this.current.assertOpen();
-    const preserved = this.#captures.begin(checkpointId);
-    return new MemoryCapture(preserved, this.#captures, [...this.#states.values()], this.#scope.keyGroups);
+    return mode === 'full' ? this.#incremental.full(checkpointId) : this.#incremental.incremental(checkpointId);
   }
   isPressed(): boolean {
     return this.#captures.bytes > this.#preservedBytes;
@@ -94,11 +101,15 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     return this.#state(name).entries();
   }
 
-  completed(): void {
-    // A capture lives until it is released, whatever became of its checkpoint.
+  restored(base: RestoredBase): void {
+    this.#incremental.restored(base);
   }
-  aborted(): void {
-    // As for completed.
+
+  completed(checkpointId: CheckpointId): void {
+    this.#incremental.completed(checkpointId);
+  }
+  aborted(checkpointId: CheckpointId): void {
+    this.#incremental.aborted(checkpointId);
   }
 
   async close(): Promise<void> {

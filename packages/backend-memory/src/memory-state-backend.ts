@@ -26,7 +26,7 @@ export function createMemoryStateBackend({
   }
   return {
     type: 'memory',
-    capabilities: { keepsIdentity: true },
+    capabilities: { keepsIdentity: true, incremental: true },
     open: (scope) => new MemoryKeyedStateStore(scope, preservedBytes),
   };
 }

@@ -1,4 +1,5 @@
 import type { CheckpointId, KeyGroupRange } from '@weir/core/contracts';
+import { ChangeLog } from '../changelog/change-log.js';
 import { Preserved } from './preserved.js';
 import type { RowSource } from './preserved.js';
 import { WriterPool } from './writer-pool.js';
@@ -14,40 +15,81 @@ export class Captures {
   /** Oldest first. */
   #active: Preserved[] = [];
   #version = 0;
+  readonly log: ChangeLog;
   /** What carries a smaller version is preserved before it changes. */
   newest: number = NO_CAPTURE;
+  /** Whoever is about to change an entry has to say so: there is a capture, or one to come will ask. */
+  isWatching = false;
 
   constructor(range: KeyGroupRange, states: number) {
     this.#range = range;
     this.#states = states;
+    this.log = new ChangeLog(range, states);
   }
 
-  begin(checkpointId: CheckpointId): Preserved {
-    const preserved = new Preserved(checkpointId, ++this.#version, this.#range, this.#states, this.#pool);
+  /** `since`: the mark of the first change that the capture takes, see {@link Preserved.since}. */
+  begin(checkpointId: CheckpointId, since: number): Preserved {
+    const version = this.#nextVersion();
+    const preserved = new Preserved({
+      checkpointId,
+      version,
+      since,
+      range: this.#range,
+      states: this.#states,
+      pool: this.#pool,
+    });
     this.#active.push(preserved);
-    this.newest = preserved.version;
+    this.#activeChanged();
     return preserved;
   }
   end(preserved: Preserved, reason: Error): void {
     preserved.end(reason);
     this.#active = this.#active.filter((p) => p !== preserved);
-    this.newest = this.#active.at(-1)?.version ?? NO_CAPTURE;
+    this.#activeChanged();
   }
   endAll(reason: Error): void {
     for (const preserved of this.#active) this.end(preserved, reason);
   }
 
-  /** Gives `subject`, as it is now, to the captures after version `after` up to `upTo`: those that do not hold it yet. */
-  give<S>(source: RowSource<S>, subject: S, after: number, upTo: number): void {
+  /** Notes changes from now on; returns the version since when. */
+  startLog(): number {
+    const version = this.#nextVersion();
+    this.log.start(version);
+    this.isWatching = true;
+    return version;
+  }
+  stopLog(): void {
+    this.log.stop();
+    this.#activeChanged();
+  }
+
+  /** Gives `subject`, as it is now, to the captures after version `after` up to `upTo`: those that do not hold it yet. `mark`: when it changed last. */
+  give<S>(source: RowSource<S>, subject: S, after: number, upTo: number, mark: number): void {
     for (const preserved of this.#active) {
-      if (preserved.version > after && preserved.version <= upTo) preserved.take(source, subject);
+      if (preserved.version > after && preserved.version <= upTo && preserved.since <= mark) {
+        preserved.take(source, subject);
+      }
     }
   }
 
+  /** No other capture is under way than this one. */
+  isAlone(preserved: Preserved): boolean {
+    return this.#active.length === 1 && this.#active[0] === preserved;
+  }
   /** Memory that captures hold beyond the state itself. */
   get bytes(): number {
     let bytes = 0;
     for (const preserved of this.#active) bytes += preserved.bytes;
     return bytes;
+  }
+
+  #nextVersion(): number {
+    this.#version++;
+    this.log.begin(this.#version);
+    return this.#version;
+  }
+  #activeChanged(): void {
+    this.newest = this.#active.at(-1)?.version ?? NO_CAPTURE;
+    this.isWatching = this.log.isOn || this.#active.length > 0;
   }
 }

@@ -9,10 +9,24 @@ export interface RowSource<S> {
   append(subject: S, preserved: Preserved): void;
 }
 
+export interface PreservedOptions {
+  readonly checkpointId: CheckpointId;
+  readonly version: number;
+  readonly since: number;
+  readonly range: KeyGroupRange;
+  readonly states: number;
+  readonly pool: WriterPool;
+}
+
+/** The `since` of captures that take everything. */
+export const SINCE_EVER = 0;
+
 /** The rows of one capture: of entries that were about to change, and of those its writer has come to. */
 export class Preserved implements Tally {
   readonly checkpointId: CheckpointId;
   readonly version: number;
+  /** What changed last with a smaller mark (see `ChangeLog.mark`) is nothing to this capture: it lies in storage as it is. */
+  readonly since: number;
   bytes = 0;
   readonly #first: KeyGroup;
   readonly #states: number;
@@ -21,13 +35,19 @@ export class Preserved implements Tally {
   #rows: (GroupRows | undefined)[];
   #ended: Error | undefined;
 
-  constructor(checkpointId: CheckpointId, version: number, range: KeyGroupRange, states: number, pool: WriterPool) {
+  constructor({ checkpointId, version, since, range, states, pool }: PreservedOptions) {
     this.checkpointId = checkpointId;
     this.version = version;
+    this.since = since;
     this.#first = range.first;
     this.#states = states;
     this.#pool = pool;
     this.#rows = new Array<GroupRows | undefined>((range.last - range.first + 1) * states).fill(undefined);
+  }
+
+  /** Its rows say what has changed (state/changes.ts of core), not what there is. */
+  get isOfChanges(): boolean {
+    return this.since > SINCE_EVER;
   }
 
   rows(group: KeyGroup, state: number): GroupRows {

@@ -16,6 +16,10 @@ export class GroupPages<V> {
     return this.#pages[pageOf(place)]!;
   }
 
+  slotAt(place: number): Slot {
+    return this.pageAt(place).first + offsetOf(place);
+  }
+
   free(slot: Slot): void {
     this.#free.push(slot);
   }
@@ -25,6 +29,6 @@ export class GroupPages<V> {
     if (free !== undefined) return free;
     const { length } = this;
     if (offsetOf(length) === 0) this.#pages.push(newPage());
-    return this.pageAt(length).first + offsetOf(length);
+    return this.slotAt(length);
   }
 }

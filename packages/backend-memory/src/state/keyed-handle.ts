@@ -1,5 +1,6 @@
 import { WeirError, assertKey, keyGroupOf } from '@weir/core/contracts';
 import type { Key, KeyGroup } from '@weir/core/contracts';
+import type { ChangeRecorder } from '../changelog/change-recorder.js';
 import type { CurrentKey } from './current-key.js';
 import { ownKey } from './own-key.js';
 import { offsetOf } from './page.js';
@@ -16,6 +17,7 @@ import type { Table } from './table.js';
 export abstract class KeyedHandle<V> {
   private readonly table: Table<V>;
   private readonly parts: StoreParts;
+  private readonly recorder: ChangeRecorder;
   protected readonly current: CurrentKey;
   protected turn = -1;
   protected column: V[] | undefined;
@@ -23,9 +25,10 @@ export abstract class KeyedHandle<V> {
   protected slot: Slot = 0;
   protected offset = 0;
 
-  constructor(table: Table<V>, parts: StoreParts) {
+  constructor(table: Table<V>, parts: StoreParts, recorder: ChangeRecorder) {
     this.table = table;
     this.parts = parts;
+    this.recorder = recorder;
     this.current = parts.current;
   }
 
@@ -47,7 +50,9 @@ export abstract class KeyedHandle<V> {
       );
     }
     const value = make(key, group);
-    this.pointAt(this.table.add(key, group, captures.newest, value));
+    const slot = this.table.add(key, group, captures.newest, value);
+    if (captures.log.isOn) this.recorder.created(this.table.page(slot), slot);
+    this.pointAt(slot);
     return value;
   }
 

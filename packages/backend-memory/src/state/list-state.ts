@@ -1,4 +1,4 @@
-import { readRows, writeListRow } from '@weir/core/contracts';
+import { readChanges, readRows, writeListChange, writeListGrowth, writeListRow } from '@weir/core/contracts';
 import type {
   Key,
   KeyGroup,
@@ -11,11 +11,13 @@ import type {
 } from '@weir/core/contracts';
 import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
+import type { GroupRows } from '../capture/group-rows.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
 import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { ListCell } from './list-cell.js';
 import { ListHold } from './list-hold.js';
+import type { HeldList } from './list-hold.js';
 import { ListView } from './list-view.js';
 import { offsetOf } from './page.js';
 import type { Slot } from './page.js';
@@ -26,6 +28,7 @@ import { sweepOfLists } from './sweeps.js';
 import type { Sweep } from './sweeps.js';
 import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
+import { WatchedEntries } from './watched-entries.js';
 
 /** All lists of one list state. */
 export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
@@ -36,6 +39,9 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
   readonly #serializer: Serializer;
   readonly #table: Table<ListCell>;
   readonly #captures: Captures;
+  readonly #watched: WatchedEntries<ListCell>;
+  /** Elements of all lists. */
+  rows = 0;
 
   constructor(declaration: StateDeclaration, index: number, parts: StoreParts) {
     this.meta = metaOf(declaration);
@@ -43,7 +49,8 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
     this.#index = index;
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
-    this.handle = new ListHandle(this, this.#table, parts);
+    this.#watched = new WatchedEntries(this.#table, index, this, parts.captures);
+    this.handle = new ListHandle(this, this.#table, parts, this.#watched);
     if (declaration.expiry !== undefined)
       this.sweep = sweepOfLists(this.#table, this.handle, parts.current, declaration.expiry);
   }
@@ -54,38 +61,80 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
   group(group: KeyGroup): GroupPages<ListCell> {
     return this.#table.group(group);
   }
+  markOf(slot: Slot): number {
+    return this.#watched.markOf(slot);
+  }
   preserve(slot: Slot, version: number): void {
-    const page = this.#table.page(slot);
-    const at = offsetOf(slot);
-    const stamp = page.stamps[at]!;
-    if (stamp >= version) return;
-    this.#captures.give(this, slot, stamp, version);
-    page.stamps[at] = version;
+    this.#watched.preserve(slot, version);
   }
   append(slot: Slot, preserved: Preserved): void {
     const { group, keys, values } = this.#table.page(slot);
     const at = offsetOf(slot);
     const key = keys[at]!;
     const cell = values[at]!;
+    const from = preserved.isOfChanges ? cell.unchangedSince(preserved.since) : 0;
     const { length } = cell.values;
-    if (length > ENCODED_AT_ONCE) {
-      new ListHold(key, group, cell, this.#index, this.#serializer, preserved);
+    const rows = preserved.rows(group, this.#index);
+    const write = rowWriter(preserved, rows, this.#serializer);
+    if (length - from > ENCODED_AT_ONCE) {
+      new ListHold({ key, group, cell, from, write }, this.#index, preserved);
       return;
     }
-    const rows = preserved.rows(group, this.#index);
-    writeListRow(rows.out, key, cell.values, 0, length, this.#serializer);
+    write(key, cell.values, from, length);
     rows.added();
+  }
+
+  /** The list is new. */
+  created(cell: ListCell): void {
+    const { log } = this.#captures;
+    if (log.isOn) cell.changes(log.mark);
+  }
+  added(): void {
+    this.rows++;
+    const { log } = this.#captures;
+    if (log.isOn) log.current.rows++;
+  }
+  beforeGrowth(slot: Slot, cell: ListCell): void {
+    this.#watched.beforeChange(slot);
+    const { log } = this.#captures;
+    if (log.isOn) cell.grows(log.mark, log.oldestMark);
+  }
+  /** Its elements are handed out, and can be changed. */
+  beforeReading(slot: Slot, cell: ListCell): void {
+    this.#watched.beforeChange(slot);
+    const { log } = this.#captures;
+    if (log.isOn && cell.changes(log.mark)) log.current.rows += cell.values.length;
+  }
+  beforeRemoval(slot: Slot): void {
+    this.#watched.beforeRemoval(slot);
   }
 
   restore(section: KeyedSection): void {
     const table = this.#table;
-    readRows(section, this.#serializer, {
+    const append = (key: Key, values: readonly unknown[]): void => {
+      const slot = table.find(key) ?? table.add(key, section.keyGroup, NO_CAPTURE, new ListCell());
+      const cell = table.value(slot);
+      for (const value of values) cell.push(value);
+      this.rows += values.length;
+    };
+    if (section.isChange !== true) {
+      readRows(section, this.#serializer, { ...UNVISITED, list: append });
+      return;
+    }
+    const remove = (key: Key): void => {
+      const slot = table.find(key);
+      if (slot === undefined) return;
+      this.rows -= table.value(slot).values.length;
+      table.remove(slot);
+    };
+    readChanges(section, this.#serializer, {
       ...UNVISITED,
-      list: (key, values) => {
-        const slot = table.find(key) ?? table.add(key, section.keyGroup, NO_CAPTURE, new ListCell());
-        const cell = table.value(slot);
-        for (const value of values) cell.push(value);
+      list(key, values) {
+        remove(key);
+        append(key, values);
       },
+      append,
+      remove,
     });
   }
   *entries(): Iterable<StateEntry> {
@@ -96,12 +145,24 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
   }
 }
 
+function rowWriter(preserved: Preserved, rows: GroupRows, serializer: Serializer): HeldList['write'] {
+  if (!preserved.isOfChanges) {
+    return (key, values, from, to) => {
+      writeListRow(rows.out, key, values, from, to, serializer);
+    };
+  }
+  return (key, values, from, to) => {
+    const write = from === 0 ? writeListChange : writeListGrowth;
+    write(rows.out, key, values, from, to, serializer);
+  };
+}
+
 class ListHandle extends KeyedHandle<ListCell> implements ListState<unknown> {
   private readonly stored: StoredLists;
   private readonly captures: Captures;
 
-  constructor(stored: StoredLists, table: Table<ListCell>, parts: StoreParts) {
-    super(table, parts);
+  constructor(stored: StoredLists, table: Table<ListCell>, parts: StoreParts, { recorder }: WatchedEntries<ListCell>) {
+    super(table, parts, recorder);
     this.stored = stored;
     this.captures = parts.captures;
   }
@@ -111,7 +172,7 @@ class ListHandle extends KeyedHandle<ListCell> implements ListState<unknown> {
     if (cell === undefined) return [];
     if (cell.hasMutable) {
       // Who reads an object may change it without a word, so captures may no longer hold it by reference.
-      this.preserve();
+      if (this.captures.isWatching) this.stored.beforeReading(this.slot, cell);
       for (const hold of openHolds(cell)) hold.finish();
     }
     return new ListView(cell.values);
@@ -119,25 +180,26 @@ class ListHandle extends KeyedHandle<ListCell> implements ListState<unknown> {
   add(value: unknown): void {
     const cell = this.cell();
     if (cell === undefined) {
-      this.create(newCell).push(value);
-      return;
+      const created = this.create(newCell);
+      this.stored.created(created);
+      created.push(value);
+    } else {
+      if (this.captures.isWatching) this.stored.beforeGrowth(this.slot, cell);
+      cell.push(value);
     }
-    this.preserve();
-    cell.push(value);
+    this.stored.added();
   }
   clear(): void {
     const cell = this.cell();
     if (cell === undefined) return;
-    this.preserve();
+    if (this.captures.isWatching) this.stored.beforeRemoval(this.slot);
     for (const hold of openHolds(cell)) hold.keepAlive();
+    this.stored.rows -= cell.values.length;
     this.remove();
   }
 
   private cell(): ListCell | undefined {
     return this.find()?.[this.offset];
-  }
-  private preserve(): void {
-    if (this.captures.newest !== NO_CAPTURE) this.stored.preserve(this.slot, this.captures.newest);
   }
 }
 

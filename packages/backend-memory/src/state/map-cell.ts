@@ -22,12 +22,15 @@ export class MapItem {
   readonly key: Key;
   /** The newest capture that holds this item already or is older than it. */
   stamp: number;
+  /** When it changed last, see `ChangeLog.mark`. */
+  mark: number;
   value: unknown;
 
-  constructor(cell: MapCell, key: Key, stamp: number, value: unknown) {
+  constructor(cell: MapCell, key: Key, stamp: number, mark: number, value: unknown) {
     this.cell = cell;
     this.key = key;
     this.stamp = stamp;
+    this.mark = mark;
     this.value = value;
   }
 }

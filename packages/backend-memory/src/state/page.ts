@@ -32,9 +32,24 @@ export class Page<V> {
   readonly stamps: number[] = [];
   readonly values: V[] = [];
   readonly keyBlocks: KeyBlocks = new KeyBlocks();
+  /** Marks of the last changes of entries, see `ChangeLog.mark`. As long as it has to be: empty where nobody asks what has changed. */
+  readonly marks: number[] = [];
 
   constructor(group: KeyGroup, number: number) {
     this.group = group;
     this.first = number << PAGE_BITS;
   }
+
+  /** When the entry at `offset` changed last, as far as that is known. */
+  markAt(offset: number): number {
+    return offset < this.marks.length ? this.marks[offset]! : UNMARKED;
+  }
+  setMark(offset: number, mark: number): void {
+    const { marks } = this;
+    while (marks.length < offset) marks.push(UNMARKED);
+    marks[offset] = mark;
+  }
 }
+
+/** Not changed since anybody asks for changes. */
+export const UNMARKED = 0;

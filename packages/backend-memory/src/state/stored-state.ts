@@ -18,13 +18,18 @@ import type { Sweep } from './sweeps.js';
 export interface StoredState<V = unknown> {
   readonly meta: StateMeta;
   readonly handle: StateHandle;
+  /** About how many rows it would be stored in. */
+  readonly rows: number;
   /** See `KeyedStateStore.lookAhead`. */
   lookAhead(keys: readonly Key[]): void;
   group(group: KeyGroup): GroupPages<V>;
-  /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet. */
+  /** When the entry changed last, or one that was in the slot before; see `ChangeLog.mark`. */
+  markOf(slot: Slot): number;
+  /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet and has to. */
   preserve(slot: Slot, version: number): void;
   /** See `KeyedStateStore.sweep`. There if the state has an expiry. */
   readonly sweep?: Sweep | undefined;
+  /** Rows, or changes to those that are there. */
   restore(section: KeyedSection): void;
   entries(): Iterable<StateEntry>;
 }

@@ -31,6 +31,10 @@ export class Table<V> {
     this.#groups = Array.from({ length: range.last - range.first + 1 }, () => new GroupPages<V>());
   }
 
+  get size(): number {
+    return this.#size;
+  }
+
   /**
    * Finds what is asked for next, with nothing in between: the processor then waits for memory for several keys at once. Not worth it for few
    * entries, nor if most of the keys before were not asked for here.
@@ -110,6 +114,12 @@ export class Table<V> {
     this.#size--;
     this.isAhead = false;
     this.group(page.group).free(slot);
+  }
+
+  /** The same for the entry of `key`, if there is one. */
+  removeKey(key: Key): void {
+    const slot = this.find(key);
+    if (slot !== undefined) this.remove(slot);
   }
 
   *all(): Iterable<Slot> {

@@ -1,4 +1,4 @@
-import { readRows } from '@weir/core/contracts';
+import { readChanges, readRows, writeValueChange } from '@weir/core/contracts';
 import type {
   Key,
   KeyGroup,
@@ -23,6 +23,7 @@ import { sweepOfValues } from './sweeps.js';
 import type { Sweep } from './sweeps.js';
 import { Table } from './table.js';
 import { UNVISITED } from './unvisited.js';
+import { WatchedEntries } from './watched-entries.js';
 
 /** All values of one value state. */
 export class StoredValues implements StoredState, RowSource<Slot> {
@@ -33,6 +34,7 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   readonly #serializer: Serializer;
   readonly #table: Table<unknown>;
   readonly #captures: Captures;
+  readonly #watched: WatchedEntries<unknown>;
 
   constructor(declaration: StateDeclaration, index: number, parts: StoreParts) {
     this.meta = metaOf(declaration);
@@ -40,45 +42,62 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.#index = index;
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
-    this.handle = new ValueHandle(this, this.#table, parts, declaration.initial);
+    this.#watched = new WatchedEntries(this.#table, index, this, parts.captures);
+    this.handle = new ValueHandle(this, this.#table, parts, this.#watched, declaration.initial);
     if (declaration.expiry !== undefined)
       this.sweep = sweepOfValues(this.#table, this.handle, parts.current, declaration.expiry);
   }
 
+  get rows(): number {
+    return this.#table.size;
+  }
   lookAhead(keys: readonly Key[]): void {
     this.#table.lookAhead(keys);
   }
   group(group: KeyGroup): GroupPages<unknown> {
     return this.#table.group(group);
   }
+  markOf(slot: Slot): number {
+    return this.#watched.markOf(slot);
+  }
   preserve(slot: Slot, version: number): void {
-    const page = this.#table.page(slot);
-    const at = offsetOf(slot);
-    const stamp = page.stamps[at]!;
-    if (stamp >= version) return;
-    this.#captures.give(this, slot, stamp, version);
-    page.stamps[at] = version;
+    this.#watched.preserve(slot, version);
   }
   append(slot: Slot, preserved: Preserved): void {
     const { group, keys, keyBlocks, values } = this.#table.page(slot);
     const at = offsetOf(slot);
     const rows = preserved.rows(group, this.#index);
     const { out } = rows;
-    keyBlocks.write(at, keys[at]!, out);
-    this.#serializer.encode(values[at], out);
+    if (preserved.isOfChanges) {
+      writeValueChange(out, keys[at]!, values[at], this.#serializer);
+    } else {
+      keyBlocks.write(at, keys[at]!, out);
+      this.#serializer.encode(values[at], out);
+    }
     rows.added();
+  }
+  created(): void {
+    if (this.#captures.log.isOn) this.#captures.log.current.rows++;
+  }
+  beforeChange(slot: Slot): void {
+    if (this.#watched.beforeChange(slot)) this.#captures.log.current.rows++;
+  }
+  beforeRemoval(slot: Slot): void {
+    this.#watched.beforeRemoval(slot);
   }
 
   restore(section: KeyedSection): void {
     const table = this.#table;
-    readRows(section, this.#serializer, {
-      ...UNVISITED,
-      value: (key, value) => {
-        const slot = table.find(key);
-        if (slot === undefined) table.add(key, section.keyGroup, NO_CAPTURE, value);
-        else table.setValue(slot, value);
-      },
-    });
+    const put = (key: Key, value: unknown): void => {
+      const slot = table.find(key);
+      if (slot === undefined) table.add(key, section.keyGroup, NO_CAPTURE, value);
+      else table.setValue(slot, value);
+    };
+    if (section.isChange !== true) {
+      readRows(section, this.#serializer, { ...UNVISITED, value: put });
+      return;
+    }
+    readChanges(section, this.#serializer, { ...UNVISITED, value: put, remove: (key) => table.removeKey(key) });
   }
   *entries(): Iterable<StateEntry> {
     const table = this.#table;
@@ -91,8 +110,14 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
   private readonly captures: Captures;
   private readonly initial: (() => unknown) | undefined;
 
-  constructor(stored: StoredValues, table: Table<unknown>, parts: StoreParts, initial: (() => unknown) | undefined) {
-    super(table, parts);
+  constructor(
+    stored: StoredValues,
+    table: Table<unknown>,
+    parts: StoreParts,
+    { recorder }: WatchedEntries<unknown>,
+    initial: (() => unknown) | undefined,
+  ) {
+    super(table, parts, recorder);
     this.stored = stored;
     this.captures = parts.captures;
     this.initial = initial;
@@ -103,7 +128,7 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
     if (column === undefined) return this.initial?.();
     const value = column[this.offset];
     // Who reads an object may change it without a word.
-    if (this.captures.newest !== NO_CAPTURE && isMutable(value)) this.preserve();
+    if (this.captures.isWatching && isMutable(value)) this.stored.beforeChange(this.slot);
     return value;
   }
   update(value: unknown): void {
@@ -112,20 +137,18 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
       this.createWith(value);
       return;
     }
-    if (this.captures.newest !== NO_CAPTURE) this.preserve();
+    if (this.captures.isWatching) this.stored.beforeChange(this.slot);
     column[this.offset] = value;
   }
   clear(): void {
     if (this.find() === undefined) return;
-    if (this.captures.newest !== NO_CAPTURE) this.preserve();
+    if (this.captures.isWatching) this.stored.beforeRemoval(this.slot);
     this.remove();
   }
 
   /** By itself, because the closure over its parameter would cost `update` an allocation per call. */
   private createWith(value: unknown): void {
     this.create(() => value);
-  }
-  private preserve(): void {
-    this.stored.preserve(this.slot, this.captures.newest);
+    this.stored.created();
   }
 }

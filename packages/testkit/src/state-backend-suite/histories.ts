@@ -79,9 +79,9 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   fc.record({ n: fc.nat(9), deep: fc.array(fc.nat(9), { maxLength: 2 }) }),
 );
 const state = fc.constantFrom('count' as const, 'last' as const);
-const which = fc.nat(3);
 
-const event: fc.Arbitrary<Event> = fc.oneof(
+/** Something that user code does with the state of some key. */
+export const access: fc.Arbitrary<Access> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('update' as const), key, state, value }) },
   {
     weight: 3,
@@ -108,6 +108,11 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       state: fc.constantFrom('count' as const, 'last' as const, 'items' as const, 'index' as const),
     }),
   },
+);
+const which = fc.nat(3);
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 29, arbitrary: access },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('capture' as const) }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('step' as const), which, budget: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('develop' as const), which }) },

@@ -20,11 +20,12 @@ const MANY = 100;
 
 /** The state as it should be, in Maps of copies. Checks what a store answers on the way. */
 export class StateModel {
-  readonly #contents: Contents = emptyContents();
+  readonly #contents: Contents;
   readonly #keepsIdentity: boolean;
 
-  constructor(keepsIdentity: boolean) {
+  constructor(keepsIdentity: boolean, contents: Contents = emptyContents()) {
     this.#keepsIdentity = keepsIdentity;
+    this.#contents = structuredClone(contents);
   }
 
   copy(): Contents {

@@ -4,6 +4,7 @@ import { listChecks, mapChecks } from './collections.js';
 import { expiryChecks } from './expiry.js';
 import { checksOf, type StateBackendSuiteOptions } from './fixture.js';
 import { historyChecks } from './histories.js';
+import { incrementalChecks } from './incremental.js';
 import { lifeCycleChecks } from './life-cycle.js';
 import { timerChecks } from './timers.js';
 import { valueChecks } from './values.js';
@@ -24,6 +25,7 @@ export function stateBackendSuite(test: TestFunction, options: StateBackendSuite
   coexistenceChecks(check);
   expiryChecks(test, options);
   historyChecks(test, options);
+  incrementalChecks(test, options);
   writingChecks(test, options);
   lifeCycleChecks(test, options);
 }

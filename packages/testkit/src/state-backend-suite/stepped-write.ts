@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import type { KeyedCapture, KeyedSection } from '@weir/core/contracts';
+import type { IncrementalOutput, KeyedCapture, KeyedSection } from '@weir/core/contracts';
 
 /** Writing of one capture that goes on only when the test lets it. */
 export class SteppedWrite {
   readonly sections: KeyedSection[] = [];
   readonly #capture: KeyedCapture;
+  readonly #incremental: IncrementalOutput | undefined;
   #done: Promise<void> | undefined;
   #budget = 0;
   #paused: { readonly resume: () => void; readonly giveUp: (reason: Error) => void } | undefined;
@@ -13,8 +14,9 @@ export class SteppedWrite {
   #calls = 0;
   #isTaking = false;
 
-  constructor(capture: KeyedCapture) {
+  constructor(capture: KeyedCapture, incremental?: IncrementalOutput) {
     this.#capture = capture;
+    this.#incremental = incremental;
   }
 
   /** Lets the writer ask `budget` times more whether its slice is over before it is. True once everything is written. */
@@ -49,7 +51,7 @@ export class SteppedWrite {
   #written(): Promise<void> {
     if (this.#done === undefined) {
       this.#done = this.#capture.write(
-        { section: (section) => this.#take(section) },
+        { section: (section) => this.#take(section), incremental: this.#incremental },
         { isOver: () => this.#budget-- <= 0, next: () => this.#pause() },
       );
       this.#done.catch(() => undefined);

@@ -157,6 +157,30 @@ export const SUPPORTED_KEYS = {
     was: ['state.backend'],
     about: 'Which of the installed state backends is used: `hashmap` (memory), another type, or the name of a package.',
   },
+  'state.backend.rocksdb.localdir': {
+    status: 'supported',
+    type: { kind: 'text' },
+    about:
+      'Where RocksDB keeps working state while the process lives, on the local disk. Unless set, the temporary folder of the system.',
+  },
+  'state.backend.rocksdb.block.cache-size': {
+    status: 'supported',
+    type: { kind: 'memory-size', min: 1 },
+    default: 8_388_608,
+    about: "RocksDB's blocks in memory, of each operator in each subtask.",
+  },
+  'state.backend.rocksdb.writebuffer.size': {
+    status: 'supported',
+    type: { kind: 'memory-size', min: 1 },
+    default: 67_108_864,
+    about: 'Writes that RocksDB collects in memory before it makes a file of them, of each operator in each subtask.',
+  },
+  'state.backend.rocksdb.compression.per.level': {
+    status: 'supported',
+    type: { kind: 'one-of', names: { SNAPPY_COMPRESSION: 'snappy', NO_COMPRESSION: 'none' } },
+    default: 'snappy',
+    about: "Compression of RocksDB's files, the same on every level.",
+  },
   'restart-strategy.type': {
     status: 'supported',
     type: { kind: 'text' },
@@ -252,6 +276,12 @@ export const SUPPORTED_KEYS = {
     status: 'supported',
     type: { kind: 'text' },
     about: 'Folder for temporary files, which loops need when much waits in them. Unless set, that of the system.',
+  },
+  'weir.rocksdb.cache-size': {
+    status: 'supported',
+    type: { kind: 'memory-size', min: 1 },
+    default: 67_108_864,
+    about: 'State that is kept as live values in front of RocksDB, of each operator in each subtask.',
   },
   'weir.checkpointing.lock-timeout': {
     status: 'supported',

@@ -1,0 +1,24 @@
+import { WeirError, assertKey, keyGroupOf } from '@weir/core/contracts';
+import type { Key, KeyGroup } from '@weir/core/contracts';
+import { ownKey } from './own-key.js';
+import type { StoreParts } from './stored-state.js';
+
+/** A key of the subtask, in a form that nobody else changes, and its group. */
+export interface KeyPlace {
+  readonly key: Key;
+  readonly group: KeyGroup;
+}
+
+/** Where the current key belongs. Throws KEY_INVALID, or PROTOCOL_VIOLATION if it is another subtask's. */
+export function placeOfCurrentKey({ operator, range, maxParallelism, current }: StoreParts): KeyPlace {
+  if (current.turn <= 0) throw current.violation();
+  assertKey(current.key, `Operator ${operator}`);
+  const group = keyGroupOf(current.key, maxParallelism);
+  if (group < range.first || group > range.last) {
+    throw new WeirError(
+      'PROTOCOL_VIOLATION',
+      `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${range.first} to ${range.last}.`,
+    );
+  }
+  return { key: ownKey(current.key), group };
+}

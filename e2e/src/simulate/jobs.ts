@@ -18,11 +18,12 @@ import {
 export const jobs: MakeSimulatedJob = randomJobs((random) => {
   const restart = { attempts: Math.floor(random() * 4), delay: Math.floor(random() * 50) };
   const common = (): PluginList => [checkpointCoordinator(), memoryState(), fixedDelayRestart(restart)];
-  if (random() < 0.6) return { plugins: () => [common(), memoryStorage()] };
+  if (random() < 0.6) return { plugins: () => [common(), memoryStorage()], incremental: true };
   const disk = forgetfulDisk(random);
   return {
     plugins: () => [common(), disk.storage()],
     savepointDirectory: '/savepoints',
+    incremental: true,
     processDied: () => {
       disk.lose();
     },

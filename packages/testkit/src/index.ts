@@ -43,6 +43,7 @@ export {
 export { FAULT_CLASSES } from './simulator/fault-classes.js';
 export type { FaultClass, FaultCounts } from './simulator/fault-classes.js';
 export { randomJobs } from './simulator/random-job/random-job.js';
+export type { Surroundings } from './simulator/random-job/random-job.js';
 export { runSeed } from './simulator/run-seed.js';
 export type { SeedReport } from './simulator/run-seed.js';
 export { simulate } from './simulator/simulate.js';

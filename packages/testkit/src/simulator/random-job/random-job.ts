@@ -6,16 +6,20 @@ import type { MakeSimulatedJob, SimulatedJob } from '../simulated-job.js';
 import type { Item } from './item.js';
 import { describeRandomGraph } from './random-graph.js';
 
+/** What random jobs run on, made anew for each run. */
+export interface Surroundings extends Pick<SimulatedJob, 'plugins' | 'processDied' | 'savepointDirectory'> {
+  /** The state backend captures incrementally, and the storage keeps files that checkpoints have in common: half of the jobs ask for it. */
+  readonly incremental?: boolean | undefined;
+}
+
 /**
  * Jobs of every shape, for those who prove a state backend, a checkpoint storage or a coordinator rather than a job: chains, fan-out, unions, joins
- * and keyed state of every kind, at several parallelisms, with settings of every kind. `surroundings` makes what is to be proved, anew for each run.
+ * and keyed state of every kind, at several parallelisms, with settings of every kind. `surroundings` makes what is to be proved.
  */
-export function randomJobs(
-  surroundings: (random: Random) => Pick<SimulatedJob, 'plugins' | 'processDied' | 'savepointDirectory'>,
-): MakeSimulatedJob {
+export function randomJobs(surroundings: (random: Random) => Surroundings): MakeSimulatedJob {
   return (random) => {
     const graph = Math.floor(random() * 2 ** 31);
-    const around = surroundings(seededRandom(Math.floor(random() * 2 ** 31)));
+    const { incremental = false, ...around } = surroundings(seededRandom(Math.floor(random() * 2 ** 31)));
     const mode = random() < 0.3 ? 'at-least-once' : 'exactly-once';
     const checkpoints = drawCheckpoints(random, mode);
     const interval = 10 + Math.floor(random() * 40);
@@ -28,7 +32,7 @@ export function randomJobs(
       maxParallelism: [4, 16, 128][Math.floor(random() * 3)],
       guarantee: mode,
       describe(env, simulation) {
-        env.enableCheckpointing(interval, checkpoints);
+        env.enableCheckpointing(interval, { ...checkpoints, incremental: incremental && graph % 2 === 0 });
         describeRandomGraph({
           env,
           simulation,

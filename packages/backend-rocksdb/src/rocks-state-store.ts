@@ -27,10 +27,12 @@ import { FileBase } from './files/file-base.js';
 import { restoreFiles } from './files/restore-files.js';
 import type { RestoreTarget } from './files/restore-files.js';
 import { Rows } from './rows.js';
+import { applyChanges } from './state/apply-changes.js';
 import { CurrentKey } from './state/current-key.js';
 import { StoredLists } from './state/list-state.js';
 import { StoredMaps } from './state/map-state.js';
 import type { StoreParts, StoredState } from './state/stored-state.js';
+import { sweepOf } from './state/sweep.js';
 import { StoredValues } from './state/value-state.js';
 
 export interface RocksStoreOptions {
@@ -60,6 +62,7 @@ export class RocksStateStore implements KeyedStateStore {
   readonly #states: Map<string, StoredState>;
   readonly #moments = new Set<CaptureMoment>();
   readonly #restoring = new PackedBatch();
+  readonly #sweeps = new Map<string, (budget: number) => void>();
 
   constructor(scope: StateScope, options: RocksStoreOptions, databases: Databases) {
     this.#scope = scope;
@@ -139,7 +142,8 @@ export class RocksStateStore implements KeyedStateStore {
     const batch = this.#restoring;
     batch.reset();
     try {
-      state.restore(section, batch);
+      if (section.isChange === true) this.#change(section, state.handle);
+      else state.restore(section, batch);
     } catch (error) {
       if (isWeirError(error)) throw error;
       throw new WeirError(
@@ -150,6 +154,25 @@ export class RocksStateStore implements KeyedStateStore {
     }
     if (batch.length > 0) this.#rows.write(batch);
   }
+  #change(section: KeyedSection, handle: StateHandle): void {
+    const { serializer } = this.#scope.states.find(({ name }) => name === section.state.name)!;
+    applyChanges(section, serializer, handle, (key) => {
+      this.setCurrentKey(key);
+    });
+  }
+  sweep(name: string, budget: number): void {
+    this.#state(name);
+    let sweep = this.#sweeps.get(name);
+    if (sweep === undefined) {
+      const { expiry } = this.#scope.states.find((state) => state.name === name)!;
+      if (expiry === undefined) return;
+      sweep = sweepOf(this.#state(name), expiry, (key) => {
+        this.setCurrentKey(key);
+      });
+      this.#sweeps.set(name, sweep);
+    }
+    sweep(budget);
+  }
   entries(name: string): Iterable<StateEntry> {
     return this.#state(name).entries();
   }
@@ -159,7 +182,6 @@ export class RocksStateStore implements KeyedStateStore {
     const target: RestoreTarget = {
       operator: this.#scope.operator,
       range: this.#scope.keyGroups,
-      clock: this.#scope.clock,
       states: this.#states,
       rows: this.#rows,
       databases: this.#databases,

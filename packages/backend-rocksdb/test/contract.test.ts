@@ -12,7 +12,8 @@ for (const [title, cacheSize] of [
 ] as const) {
   describeRocks(`RocksDB state ${title}`, (driver) => {
     const place = useDirectory();
-    stateBackendSuite(test, {
+    // Each history opens dozens of databases.
+    stateBackendSuite((title, body) => test(title, body, 60_000), {
       create: () =>
         createRocksStateBackendOver(driver, {
           dir: place('work'),
@@ -22,7 +23,7 @@ for (const [title, cacheSize] of [
           blockCacheSize: 1 << 20,
         }),
       pressedAbove: preservedBytes,
-      histories: 10,
+      histories: 5,
     });
   });
 }

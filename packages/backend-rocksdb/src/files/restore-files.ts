@@ -1,12 +1,6 @@
-import { WeirError, isWeirError, messageOf, nextTurn } from '@weir/core/contracts';
-import type {
-  Clock,
-  KeyGroupRange,
-  KeyedSection,
-  NativeStateHandle,
-  StateMeta,
-  StoredBytes,
-} from '@weir/core/contracts';
+import { WeirError, isWeirError, messageOf } from '@weir/core/contracts';
+import type { KeyGroupRange, KeyedSection, NativeStateHandle, StateMeta, StoredBytes } from '@weir/core/contracts';
+import { turnOfEventLoop } from '../adapters/event-loop.js';
 import { removeDirectory } from '../adapters/local-files.js';
 import type { RocksDatabase, RocksOptions } from '../driver/rocks-driver.js';
 import type { Rows } from '../rows.js';
@@ -20,7 +14,6 @@ import { requireNativeReadable, sequenceOf } from './native-format.js';
 export interface RestoreTarget {
   readonly operator: string;
   readonly range: KeyGroupRange;
-  readonly clock: Clock;
   readonly states: ReadonlyMap<string, StoredState>;
   readonly rows: Rows;
   readonly databases: Databases;
@@ -93,7 +86,7 @@ async function copy(database: RocksDatabase, handle: NativeStateHandle, target: 
       if (isSame(state, declared)) {
         for (const batch of batchesOf(database, group, storedId, declared.id)) {
           target.rows.write(batch);
-          await nextTurn(target.clock);
+          await turnOfEventLoop();
           target.assertOpen();
         }
       } else {

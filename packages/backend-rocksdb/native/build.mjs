@@ -40,7 +40,8 @@ function buildIfPossible() {
   const rocksdb = systemRocksdb();
   const missing = rocksdb === undefined ? 'a C++ compiler with the headers of RocksDB' : missingTool();
   if (missing !== undefined) {
-    console.log(`native: no RocksDB driver built, for want of ${missing}`);
+    const present = existsSync(binary) ? 'kept the RocksDB driver as it is' : 'no RocksDB driver built';
+    console.log(`native: ${present}, for want of ${missing}`);
     return;
   }
   if (isBuiltFrom(rocksdb)) console.log(`native: RocksDB ${rocksdb.version} driver is up to date`);

@@ -20,11 +20,10 @@ constexpr int kLogErrors = 3;
 
 constexpr int kWriteBuffers = 3;
 
-// Rewriting level 0 into the next rewrites all of a small database, so it is done rarely: of a state that changes evenly by one per cent
-// between checkpoints, an incremental checkpoint then uploads a few per cent, not a quarter. The Bloom filters pay for the many files.
-constexpr int kLevel0Files = 16;
-constexpr int kLevel0SlowDown = 32;
-constexpr int kLevel0Stop = 48;
+// Everything rewritten is uploaded again by the next incremental checkpoint. Compaction by levels rewrites all of a small database every few
+// checkpoints; universal compaction merges files of like size, and all of them when the newer ones have grown to the size of the oldest.
+constexpr int kSortedRuns = 8;
+constexpr int kMostSpacePercent = 100;
 
 OwnedTableOptions tableOptionsOf(const OpenRequest& request, rocksdb_cache_t* cache) {
   OwnedTableOptions table(rocksdb_block_based_options_create());
@@ -34,10 +33,6 @@ OwnedTableOptions tableOptionsOf(const OpenRequest& request, rocksdb_cache_t* ca
   rocksdb_block_based_options_set_checksum(table.get(), kCrc32c);
 #endif
   rocksdb_block_based_options_set_block_cache(table.get(), cache);
-  // Counted as part of the cache: else they grow with the state, without a bound.
-  rocksdb_block_based_options_set_cache_index_and_filter_blocks(table.get(), 1);
-  rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table.get(), 1);
-  rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table.get(), 1);
   if (request.bloomBitsPerKey > 0) {
     // The table takes the policy over.
     rocksdb_block_based_options_set_filter_policy(table.get(), rocksdb_filterpolicy_create_bloom_full(request.bloomBitsPerKey));
@@ -64,10 +59,13 @@ OwnedOptions optionsOf(const OpenRequest& request, rocksdb_cache_t* cache, rocks
   rocksdb_options_set_write_buffer_size(o, request.writeBufferBytes);
   rocksdb_options_set_max_write_buffer_number(o, kWriteBuffers);
   rocksdb_options_set_compression(o, request.snappy ? rocksdb_snappy_compression : rocksdb_no_compression);
-  rocksdb_options_set_level0_file_num_compaction_trigger(o, kLevel0Files);
-  rocksdb_options_set_level0_slowdown_writes_trigger(o, kLevel0SlowDown);
-  rocksdb_options_set_level0_stop_writes_trigger(o, kLevel0Stop);
-  rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
+  const OwnedUniversalOptions universal(rocksdb_universal_compaction_options_create());
+  rocksdb_universal_compaction_options_set_max_size_amplification_percent(universal.get(), kMostSpacePercent);
+  rocksdb_options_set_compaction_style(o, rocksdb_universal_compaction);
+  rocksdb_options_set_universal_compaction_options(o, universal.get());
+  rocksdb_options_set_level0_file_num_compaction_trigger(o, kSortedRuns);
+  // Where compaction is by levels only, and by default in newer versions.
+  rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 0);
   rocksdb_options_set_max_manifest_file_size(o, kManifestBytes);
   rocksdb_options_set_info_log_level(o, kLogErrors);
   rocksdb_options_set_keep_log_file_num(o, 1);

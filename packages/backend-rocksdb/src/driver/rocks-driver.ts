@@ -26,7 +26,7 @@ export interface RocksOptions {
   readonly columnFamilies: readonly string[];
   /** Positions of the families whose values begin with the moment they expire; see {@link RocksDatabase.setNow}. */
   readonly expiringFamilies?: readonly number[];
-  /** For data, index and filter blocks together, of all families. */
+  /** For blocks of data, of all families. Index and Bloom filter of each file are in memory on top, about 2 bytes per key with 10 bits. */
   readonly blockCacheBytes: number;
   /** A family's writes are collected up to this size, then flushed. At most three such buffers per family are in memory. */
   readonly writeBufferBytes: number;

@@ -74,6 +74,14 @@ export type JobEvent = { readonly at: number } & (
       readonly pointer: string;
       readonly attempt: AttemptNumber;
     }
+  /** With local recovery: so many bytes of keyed state came from local copies, so many from the checkpoint storage. */
+  | {
+      readonly kind: 'state-read';
+      readonly checkpointId: CheckpointId;
+      readonly attempt: AttemptNumber;
+      readonly localBytes: number;
+      readonly remoteBytes: number;
+    }
   | {
       readonly kind: 'checkpoint-triggered';
       readonly checkpointId: CheckpointId;

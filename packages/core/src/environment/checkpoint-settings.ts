@@ -1,3 +1,4 @@
+import { delimiter } from 'node:path';
 import type { CheckpointSettings, ClaimMode, RetentionPolicy } from '../contracts/coordinator.js';
 import { WeirError } from '../errors.js';
 import type { SettingName, SettingValue } from './config-keys.js';
@@ -40,6 +41,15 @@ export interface CheckpointOptions {
    * whole. Default false.
    */
   readonly incremental?: boolean | undefined;
+  /**
+   * A restore reads keyed state from copies on a disk of the machine where they are whole, else from the checkpoint storage (Flink: task-local
+   * recovery). Default false.
+   */
+  readonly localRecovery?: boolean | undefined;
+  /** Such copies are made of what checkpoints write. Default: the same as `localRecovery`. */
+  readonly localBackup?: boolean | undefined;
+  /** The folders for them, separated by commas; subtasks are dealt out to them. Default: one among the temporary files of the system. */
+  readonly localDirs?: string | undefined;
   /** Which checkpoints outlive the job. Default `delete-on-cancellation`: those of a job that failed. */
   readonly externalized?: RetentionPolicy | undefined;
   /** How many completed checkpoints are kept. Default 1. */
@@ -61,6 +71,13 @@ export type Iterations = 'logged' | 'refuse' | 'force';
 /** With what concerns the engine alone. */
 export interface CheckpointingOfJob extends CheckpointSettings {
   readonly iterations: Iterations;
+  /** Copies of keyed state on a disk of the machine. */
+  readonly localCopies: {
+    readonly areMade: boolean;
+    readonly areUsed: boolean;
+    /** Absent: where the host has them. */
+    readonly dirs: readonly string[] | undefined;
+  };
 }
 
 /** How the checkpoint is restored that a job starts from. */
@@ -86,6 +103,9 @@ const KEYS = {
   alignedTimeout: 'execution.checkpointing.aligned-checkpoint-timeout',
   tolerableFailures: 'execution.checkpointing.tolerable-failed-checkpoints',
   incremental: 'execution.checkpointing.incremental',
+  localRecovery: 'execution.state-recovery.from-local',
+  localBackup: 'execution.checkpointing.local-backup.enabled',
+  localDirs: 'execution.checkpointing.local-backup.dirs',
   externalized: 'execution.checkpointing.externalized-checkpoint-retention',
   numRetained: 'execution.checkpointing.num-retained',
   checkpointsAfterFinish: 'execution.checkpointing.checkpoints-after-tasks-finish',
@@ -152,6 +172,11 @@ export function resolveCheckpointSettings(
     claimMode: setting('claimMode'),
     preferCheckpointForRecovery: setting('preferCheckpointForRecovery'),
     iterations: setting('iterations'),
+    localCopies: {
+      areMade: setting(isExplicit('localBackup') ? 'localBackup' : 'localRecovery'),
+      areUsed: setting('localRecovery'),
+      dirs: foldersOf(optional('localDirs')),
+    },
   };
   refuseContradictions(settings);
   return settings;
@@ -164,6 +189,13 @@ function readOption<K extends SettingName>(option: Option, key: K, value: unknow
       recoverable: false,
     });
   return reading.value as SettingValue<K>;
+}
+
+/** Flink separates them by commas, bars, or what separates paths on this system. */
+function foldersOf(text: string | undefined): readonly string[] | undefined {
+  const folders = text?.split(new RegExp(`[,|${delimiter}]`)).map((folder) => folder.trim());
+  const named = folders?.filter((folder) => folder !== '');
+  return named === undefined || named.length === 0 ? undefined : named;
 }
 
 function refuseUnknownOptions(options: object): void {

@@ -1,4 +1,5 @@
 import { localFileSystem } from '../adapters/local-file-system.js';
+import { defaultLocalCopies } from '../adapters/default-local-copies.js';
 import { localTemporaryFiles } from '../adapters/local-temporary-files.js';
 import { systemId, systemRandom } from '../adapters/system-chance.js';
 import { systemClock } from '../adapters/system-clock.js';
@@ -91,6 +92,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     logger: options.logger ?? defaultLogger(),
     metrics: options.metrics ?? NO_METRICS,
     temporaryFiles: (directory: string | undefined) => localTemporaryFiles(localFileSystem(), directory),
+    localDisk: { fileSystem: localFileSystem(), directory: defaultLocalCopies() },
   };
   const cancellationTimeoutMs =
     options.cancellationTimeout === undefined

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../contracts/clock.js';
+import type { FileSystem } from '../contracts/file-system.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type { TemporaryFiles } from '../contracts/temporary-files.js';
@@ -12,4 +13,6 @@ export interface HostServices {
   readonly metrics: Metrics;
   /** In a folder, or where the system has them. */
   readonly temporaryFiles: (directory: string | undefined) => TemporaryFiles;
+  /** For copies of what is stored elsewhere; in `directory` unless something else is configured. */
+  readonly localDisk: { readonly fileSystem: FileSystem; readonly directory: string };
 }

@@ -29,6 +29,7 @@ import { checkGuarantees } from './guarantees.js';
 import { checkLoops } from './loops.js';
 import { flattenPlugins, installPlugins, keysOfPlugins, type PluginList } from './install-plugins.js';
 import { RunningJob, type JobEnd, type JobHandle } from './job-handle.js';
+import { countRead, endLocalCopies, localCopiesOf } from './local-copies-of.js';
 import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js';
 import { restartStrategyOf } from './restart-choice.js';
 import { choicesIn } from './role-choices.js';
@@ -126,15 +127,19 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
   const coordinator = makeCoordinator((attempt, error) => {
     jobRun.failAttempt(attempt, error);
   });
+  const cancellationTimeoutMs =
+    options.cancellationTimeoutMs ??
+    configuration.get(CANCELLATION_TIMEOUT) ??
+    SUPPORTED_KEYS[CANCELLATION_TIMEOUT].default;
+  const localCopies = localCopiesOf(name, settings, host, (message) => {
+    emit({ kind: 'warning', message });
+  });
   const jobRun = new JobRun({
     job: name,
     coordinator,
     restart: restartStrategyOf(container, configuration, settings !== undefined),
     restoreFrom,
-    cancellationTimeoutMs:
-      options.cancellationTimeoutMs ??
-      configuration.get(CANCELLATION_TIMEOUT) ??
-      SUPPORTED_KEYS[CANCELLATION_TIMEOUT].default,
+    cancellationTimeoutMs,
     clock,
     random,
     newId,
@@ -154,6 +159,12 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
         mode: settings?.mode === 'at-least-once' ? 'counting' : 'aligned',
         logLoops: settings?.iterations !== 'force',
         checkpointsAfterFinish: settings?.checkpointsAfterFinish,
+        localCopies,
+        onRead: (bytes) => {
+          if (restore !== undefined)
+            emit({ kind: 'state-read', checkpointId: restore.checkpointId, attempt, ...bytes });
+          countRead(metrics, name, bytes);
+        },
         stateBackend: () => container.get(StateBackendRole),
         compileSchema: compileStateSchema,
         temporaryFiles: host.temporaryFiles(configuration.get('io.tmp.dirs')),
@@ -193,10 +204,13 @@ function run(options: StartJobOptions, prepared: Prepared): JobHandle {
         // The caller gets the handle before anything happens, so that it can subscribe.
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });
+        const within = { clock, logger, timeoutMs: cancellationTimeoutMs };
         let end: JobEnd;
         try {
           end = await jobRun.run();
+          await endLocalCopies(localCopies, end === 'finished' || (end === 'cancelled' && !keep), within);
         } catch (error) {
+          await endLocalCopies(localCopies, false, within);
           await disposeAfter(container, logger);
           throw error;
         } finally {

@@ -61,6 +61,20 @@ export const SUPPORTED_KEYS = {
     about:
       'Whether checkpoints consist of what has changed and of what earlier ones have stored, where the state backend can do that.',
   },
+  'execution.checkpointing.local-backup.enabled': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    about:
+      'Whether keyed state that checkpoints write is copied to a disk of the machine, too. Unless set, as `execution.state-recovery.from-local`.',
+  },
+  'execution.checkpointing.local-backup.dirs': {
+    status: 'supported',
+    type: { kind: 'text' },
+    was: ['taskmanager.state.local.root-dirs'],
+    about:
+      'Folders for these copies, separated by commas; subtasks are dealt out to them. Unless set, one among the temporary files of the system.',
+  },
   'execution.checkpointing.externalized-checkpoint-retention': {
     status: 'supported',
     type: {
@@ -135,6 +149,14 @@ export const SUPPORTED_KEYS = {
     type: { kind: 'text' },
     was: ['execution.savepoint.path'],
     about: 'The checkpoint or savepoint to start from.',
+  },
+  'execution.state-recovery.from-local': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    was: ['state.backend.local-recovery'],
+    about:
+      'Whether a restore reads keyed state from local copies where they are whole, else from the checkpoint storage.',
   },
   'execution.state-recovery.claim-mode': {
     status: 'supported',

@@ -12,7 +12,6 @@ const always = (alwaysAs: boolean | string, about: string, ...was: string[]): Un
   alwaysAs,
 });
 
-const LOCAL = 'state is restored from the checkpoint storage until there is a local copy of it';
 const MERGING = 'small state is kept inside `_metadata` and a subtask writes few files, so there is nothing to merge';
 const REGIONS = 'a checkpoint is always one of the whole job';
 const EXPERIMENT = 'an experiment of an unreleased Flink';
@@ -36,8 +35,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
     'old checkpoints are deleted one by one',
     'state.checkpoint.cleaner.parallel-mode',
   ),
-  [`${CHECKPOINTING}local-backup.enabled`]: later(LOCAL),
-  [`${CHECKPOINTING}local-backup.dirs`]: later(LOCAL, 'taskmanager.state.local.root-dirs'),
   [`${CHECKPOINTING}file-merging.enabled`]: never(MERGING),
   [`${CHECKPOINTING}file-merging.across-checkpoint-boundary`]: never(MERGING),
   [`${CHECKPOINTING}file-merging.max-file-size`]: never(MERGING),
@@ -47,7 +44,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   [`${CHECKPOINTING}region.enabled`]: never(REGIONS),
   [`${CHECKPOINTING}region.max-consecutive-failures`]: never(REGIONS),
   [`${CHECKPOINTING}region.max-failure-ratio`]: never(REGIONS),
-  [`${RECOVERY}from-local`]: later(LOCAL, 'state.backend.local-recovery'),
   [`${RECOVERY}without-channel-state.checkpoint-id`]: later(
     'what was in flight is part of the checkpoint',
     `${CHECKPOINTING}recover-without-channel-state.checkpoint-id`,

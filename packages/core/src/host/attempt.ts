@@ -35,6 +35,7 @@ import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
 import { wire } from './channels.js';
 import type { InputChannel } from './input-gate.js';
+import type { LocalCopies, RestoredBytes } from './local-copies.js';
 import { LoopEnd, stagesOfLoop } from './loop-end.js';
 import type { FeedbackChannel } from './loop-head.js';
 import { operatorContext, type OperatorOwner } from './operator-context.js';
@@ -61,6 +62,10 @@ export interface AttemptOptions {
   readonly stateBackend: () => StateBackend;
   /** For the schemas of states. */
   readonly compileSchema: CompileSchema;
+  /** Of keyed state, for a restore that need not wait for the checkpoint storage. */
+  readonly localCopies?: LocalCopies | undefined;
+  /** Everything was restored; of keyed state so many bytes, where there are local copies. */
+  readonly onRead?: ((bytes: RestoredBytes) => void) | undefined;
   /** For what does not fit into memory. */
   readonly temporaryFiles: TemporaryFiles;
   readonly clock: Clock;
@@ -91,6 +96,8 @@ export class Attempt implements AttemptGateway {
   /** Each takes a subtask's metrics back. */
   readonly #hideMetrics: (() => void)[] = [];
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
+  /** Where keyed state is restored from, if there is anything but the storage. */
+  readonly #reading: ReturnType<LocalCopies['reading']> | undefined;
   readonly #barrierWaits: BarrierWaits | undefined;
   /** Of the loops that a stage is part of. */
   readonly #loopEnds = new Map<StageId, LoopEnd[]>();
@@ -111,6 +118,7 @@ export class Attempt implements AttemptGateway {
   constructor(options: AttemptOptions) {
     this.attempt = options.attempt;
     this.#options = options;
+    if (options.restore !== undefined) this.#reading = options.localCopies?.reading(options.restore);
     this.#scheduler = new Scheduler(options.clock);
     this.#finished = new Set(options.restore?.finished);
     // Every reader, writer and wait of every subtask may listen; more than ten are no leak.
@@ -156,6 +164,7 @@ export class Attempt implements AttemptGateway {
           scheduler: this.#scheduler,
           signal: this.#abort.signal,
           location: (checkpointId) => this.#locations.get(checkpointId),
+          localCopies: options.localCopies,
           isPressed: () => stores.some((store) => store.isPressed()),
           report: options.report,
           onForwarded: (checkpointId) => {
@@ -221,6 +230,7 @@ export class Attempt implements AttemptGateway {
     });
     await Promise.all(opened);
     this.#abort.signal.throwIfAborted();
+    if (this.#reading !== undefined) this.#options.onRead?.(this.#reading.bytes());
   }
 
   start(): void {
@@ -258,6 +268,7 @@ export class Attempt implements AttemptGateway {
   async completed(checkpointId: CheckpointId): Promise<void> {
     for (const id of [...this.#locations.keys()]) if (id <= checkpointId) this.#locations.delete(id);
     this.#sources.release(checkpointId);
+    this.#options.localCopies?.completed(checkpointId);
     const told = Promise.all(this.#subtasks.map(({ subtask }) => subtask.completed(checkpointId)));
     await Promise.race([told, this.failed]);
     this.#barrierWaits?.ended();
@@ -265,6 +276,7 @@ export class Attempt implements AttemptGateway {
 
   released(checkpointId: CheckpointId): void {
     this.#locations.delete(checkpointId);
+    this.#options.localCopies?.superfluous(checkpointId);
     this.#sources.release(checkpointId);
     this.#barrierWaits?.ended();
   }
@@ -276,6 +288,7 @@ export class Attempt implements AttemptGateway {
       this.fail(new WeirError('CHECKPOINT_FAILED', message));
     }
     this.#locations.delete(checkpointId);
+    this.#options.localCopies?.superfluous(checkpointId);
     this.#sources.release(checkpointId);
     for (const { subtask } of this.#subtasks) subtask.aborted(checkpointId, latestCompleted);
     this.#barrierWaits?.ended();
@@ -410,7 +423,7 @@ export class Attempt implements AttemptGateway {
     const { restore } = this.#options;
     const parts = restore?.subtasks.get(subtaskName(subtask))?.filter((part) => part.uid === uid);
     if (restore === undefined || parts === undefined || parts.length === 0) return undefined;
-    return restoredState(restore.checkpointId, uid, parts, restore);
+    return restoredState(restore.checkpointId, uid, parts, restore, this.#reading?.from);
   }
 
   #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {

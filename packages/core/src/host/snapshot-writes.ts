@@ -8,7 +8,9 @@ import type { EncodedChannelState } from '../snapshot/channel-state.js';
 import type { EncodedCapture } from '../snapshot/encode-capture.js';
 import { isIoFailure } from '../snapshot/io-failure.js';
 import { writeSnapshot } from '../snapshot/write-snapshot.js';
+import { blobsOfKeyed } from '../snapshot/blobs-of-keyed.js';
 import type { InFlightCapture } from './in-flight-capture.js';
+import type { LocalCopies } from './local-copies.js';
 import type { Scheduler } from './scheduler.js';
 
 export interface SnapshotWritesOptions {
@@ -19,6 +21,8 @@ export interface SnapshotWritesOptions {
   readonly scheduler: Scheduler;
   readonly signal: AbortSignal;
   readonly location: (checkpointId: CheckpointId) => CheckpointLocation | undefined;
+  /** Keyed state is copied to. */
+  readonly localCopies?: LocalCopies | undefined;
   readonly report: (report: SubtaskReport) => void;
   /** What is written could not be reported. */
   readonly onFailed: (error: unknown) => void;
@@ -91,7 +95,7 @@ export class SnapshotWrites {
     loop: readonly EncodedChannelState[] | undefined,
     finished: boolean,
   ): Promise<void> {
-    const { id: subtask, attempt, keyGroups, clock, report } = this.#options;
+    const { id: subtask, attempt, keyGroups, clock, localCopies, report } = this.#options;
     // The attempt's own signal: nothing is reported any more once it has failed, also before this subtask is closed.
     const isOver = (): boolean => aborted.aborted || this.#options.signal.aborted;
     const begun = clock.monotonic();
@@ -106,6 +110,7 @@ export class SnapshotWrites {
         loop,
         inFlight: inFlight === undefined ? undefined : () => inFlight.encoded(),
         location,
+        keyedLocation: localCopies?.copied(location, subtask.index),
         slice: this.#slice(aborted),
       });
     } catch (error) {
@@ -115,6 +120,10 @@ export class SnapshotWrites {
       return;
     }
     if (isOver()) return;
+    localCopies?.refersTo(
+      checkpointId,
+      written.snapshot.operators.flatMap(({ keyed }) => keyed.flatMap(blobsOfKeyed)),
+    );
     const asyncMs = clock.monotonic() - begun;
     const { snapshot, stateBytes, writtenBytes } = written;
     const part = finished ? { ...snapshot, finished } : snapshot;

@@ -43,6 +43,7 @@ import { LastCheckpoint } from './last-checkpoint.js';
 import type { LoopMember } from './loop-end.js';
 import { LoopHead, type LoopHeadOptions } from './loop-head.js';
 import { Mailbox } from './mailbox.js';
+import type { LocalCopies } from './local-copies.js';
 import { MakingWay } from './making-way.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable, Scheduler } from './scheduler.js';
@@ -67,6 +68,7 @@ export interface SubtaskOptions {
   readonly signal: AbortSignal;
   /** Where the parts of a pending checkpoint go; undefined once it is no longer pending. */
   readonly location: (checkpointId: CheckpointId) => CheckpointLocation | undefined;
+  readonly localCopies?: LocalCopies | undefined;
   /** More records must wait until captures have been written. */
   readonly isPressed: () => boolean;
   readonly report: (report: SubtaskReport) => void;

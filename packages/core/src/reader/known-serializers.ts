@@ -17,7 +17,7 @@ export class KnownSerializers {
   require(stored: SerializerRef, what: string): Serializer {
     const found = this.#find(stored);
     if (found !== undefined) return found;
-    const { id, version } = storedVersion(stored).serializer;
+    const { id, version } = storedVersion(unstampedRef(stored) ?? stored).serializer;
     throw new WeirError(
       'SERIALIZER_MISMATCH',
       `${what} was stored by serializer '${id}' version ${String(version)}. Give that to the reader: openCheckpoint(pointer, { storage, serializers: [...] }).`,

@@ -18,6 +18,8 @@ export function restoredState(
   uid: OperatorUid,
   parts: readonly OperatorRestore[],
   stored: Pick<RestorePlan, 'read' | 'readPart' | 'isOwned'>,
+  /** Of keyed state. */
+  keyed: Pick<RestorePlan, 'read' | 'readPart'> = stored,
 ): RestoredState {
   const where = `operator '${uid}' in chk-${String(checkpointId)}`;
   const handles = parts.flatMap(({ keyed }) => keyed);
@@ -32,7 +34,7 @@ export function restoredState(
       const isAsDeclared = [...matched(declared).values()].every(isUnchanged);
       return { checkpointId, handles, isOwned: stored.isOwned && isAsDeclared };
     },
-    open: (blob) => openBlob(blob, stored, `state of ${where}`),
+    open: (blob) => openBlob(blob, keyed, `state of ${where}`),
     nativeStates(declared, range: KeyGroupRange): readonly NativeStateHandle[] {
       matched(declared);
       const native = handles.filter((handle) => handle.format === 'native');
@@ -42,7 +44,7 @@ export function restoredState(
       const matches = matched(declared);
       for (const handle of handles) {
         if (handle.format === 'native') continue;
-        const needed = await readNeeded(handle, range, stored);
+        const needed = await readNeeded(handle, range, keyed);
         for (const group of readKeyedGroups(needed.handle, needed.bytes, range, `keyed state of ${where}`)) {
           const sections = group.sections.flatMap((section) => asDeclared(section, matches) ?? []);
           yield { ...group, sections };

@@ -27,6 +27,8 @@ export interface WriteSnapshotOptions {
   /** What went round behind the barrier. */
   readonly loop?: readonly EncodedChannelState[] | undefined;
   readonly location: Pick<CheckpointLocation, 'createBlob' | 'createSharedBlob'>;
+  /** Where keyed state goes. Absent: with the rest. */
+  readonly keyedLocation?: WriteSnapshotOptions['location'] | undefined;
   readonly slice: Slice;
 }
 
@@ -81,14 +83,14 @@ async function writeKeyed(
   uid: OperatorUid,
   capture: KeyedCapture,
   watermark: number | undefined,
-  { subtask, attempt, checkpointId, keyGroups, location, slice }: WriteSnapshotOptions,
+  { subtask, attempt, checkpointId, keyGroups, location, keyedLocation = location, slice }: WriteSnapshotOptions,
 ): Promise<KeyedOutputResult> {
   const output = new KeyedOutput({
     range: keyGroups,
     watermark,
     sections: capture.sections ?? 'private',
     sharedKey: `${uid}/${String(subtask.index)}/${String(attempt)}-${String(checkpointId)}`,
-    location,
+    location: keyedLocation,
   });
   try {
     await slice.next();

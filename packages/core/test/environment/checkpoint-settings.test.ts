@@ -8,6 +8,7 @@ import {
   type CheckpointOptions,
 } from '../../src/environment/checkpoint-settings.js';
 import { failOnCheckpointErrorNotices } from '../../src/environment/fail-on-checkpoint-error.js';
+import type { ConfigSource } from '../../src/environment/flatten-config.js';
 import { readConfiguration } from '../../src/environment/configuration.js';
 import type { Duration } from '../../src/environment/duration.js';
 
@@ -22,6 +23,26 @@ function failure(interval: unknown, options?: unknown): WeirError {
   }
   throw new Error('nothing was refused');
 }
+
+test.each<[CheckpointOptions, ConfigSource, object]>([
+  [{ localRecovery: true }, {}, { areMade: true, areUsed: true, dirs: undefined }],
+  [{ localBackup: true }, {}, { areMade: true, areUsed: false, dirs: undefined }],
+  [{ localRecovery: true, localBackup: false }, {}, { areMade: false, areUsed: true, dirs: undefined }],
+  [{}, { 'state.backend.local-recovery': true }, { areMade: true, areUsed: true, dirs: undefined }],
+  [
+    {},
+    { 'execution.checkpointing.local-backup.enabled': 'true', 'taskmanager.state.local.root-dirs': ' /a , /b c|/d,' },
+    { areMade: true, areUsed: false, dirs: ['/a', '/b c', '/d'] },
+  ],
+  [
+    { localDirs: '/code' },
+    { 'taskmanager.state.local.root-dirs': '/config' },
+    { areMade: false, areUsed: false, dirs: ['/code'] },
+  ],
+])('local copies asked for by %j and %j', (options, config, expected) => {
+  const settings = resolveCheckpointSettings({ interval: '1s', options }, readConfiguration(config));
+  expect(settings?.localCopies).toEqual(expected);
+});
 
 describe('checkpoint settings', () => {
   test('do not exist unless code or configuration turns checkpointing on', () => {
@@ -49,6 +70,7 @@ describe('checkpoint settings', () => {
       claimMode: 'no-claim',
       preferCheckpointForRecovery: true,
       iterations: 'logged',
+      localCopies: { areMade: false, areUsed: false, dirs: undefined },
     });
   });
 

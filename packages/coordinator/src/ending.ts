@@ -34,6 +34,7 @@ export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt:
       const completed = ledger.clear().filter(({ id }) => id !== kept);
       await removeAll(job, [...cleaner.takePostponed(), ...completed.map((c) => removalOf(job, c))], outcome);
     }
+    if (outcome !== 'suspended') await removeShared(job);
   } finally {
     statistics.close();
     await lock?.release();
@@ -68,6 +69,21 @@ async function removeAll(job: CheckpointedJob, removals: readonly Removal[], out
       // Those of a stopped one are all older than what stays.
       if (outcome !== 'finished' && outcome !== 'stopped') return;
     }
+  }
+}
+
+/** What the last attempt might have needed, and no checkpoint does. */
+async function removeShared({ context, lock, shared }: CheckpointedJob): Promise<void> {
+  if (!shared.hasUnused()) return;
+  try {
+    await lock?.verify();
+    await shared.deleteUnused();
+  } catch (error) {
+    warn(
+      context,
+      `Shared files of job ${context.job} that no checkpoint uses could not be removed; they stay behind.`,
+      error,
+    );
   }
 }
 

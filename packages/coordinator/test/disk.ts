@@ -35,6 +35,8 @@ export class Disk {
   owner: DiskStorage | undefined;
   /** Folders of users, by their path. */
   readonly savepoints = new Map<string, Folder>();
+  /** Called behind every step that any process has done. */
+  onStep: () => void = () => undefined;
   /** Other directories that a path may lead to. */
   readonly elsewhere: Disk[] = [];
 
@@ -107,6 +109,7 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
     if (this.#isDead) await new Promise(() => undefined);
     const result = apply();
     this.steps.push(step);
+    this.disk.onStep();
     await this.intercept?.(step, 'after');
     if (this.#isDead) await new Promise(() => undefined);
     return result;

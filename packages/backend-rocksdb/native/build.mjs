@@ -81,18 +81,23 @@ function build(rocksdb) {
   const prefix = path.dirname(path.dirname(process.execPath));
   const headers = existsSync(path.join(prefix, 'include/node/node_api.h')) ? [`--nodedir=${prefix}`] : [];
   rmSync(binary, { force: true });
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [nodeGyp(), 'rebuild', '-C', native, '-j', 'max', ...headers, '--', `-Drocksdb_sources=${rocksdb.sources}`],
-    { encoding: 'utf8', maxBuffer: 1 << 26 },
-  );
-  if (status !== 0) {
-    process.stderr.write(stdout + stderr);
-    throw new Impossible(`node-gyp ended with ${status}`);
-  }
+  // Not `rebuild`, which would throw away what was compiled of RocksDB.
+  gyp('configure', ...headers, '--', `-Drocksdb_sources=${rocksdb.sources}`);
+  gyp('build', '-j', 'max');
   writeFileSync(stamp, fingerprint(rocksdb));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`native: built the driver of RocksDB ${rocksdb.version} in ${seconds} s`);
+}
+
+/** What it prints is shown only if it fails. */
+function gyp(command, ...args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [nodeGyp(), command, '-C', native, ...args], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  if (status === 0) return;
+  process.stderr.write(stdout + stderr);
+  throw new Impossible(`node-gyp ${command} ended with ${status}`);
 }
 
 /** npm tells its scripts where its node-gyp is; without npm, it is where npm lies beside Node. */

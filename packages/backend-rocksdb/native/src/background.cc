@@ -92,7 +92,6 @@ void runFlush(Work& work) {
   const OwnedFlushOptions options(rocksdb_flushoptions_create());
   rocksdb_flushoptions_set_wait(options.get(), 1);
   for (auto* family : work.database->families()) {
-    // The flush of one is the flush of all (atomic_flush), so that the others find nothing to do.
     Status status;
     rocksdb_flush_cf(work.database->db(), options.get(), family, status.out());
     status.check();

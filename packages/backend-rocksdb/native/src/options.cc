@@ -54,8 +54,6 @@ OwnedOptions optionsOf(const OpenRequest& request, rocksdb_cache_t* cache, rocks
   rocksdb_options_set_create_if_missing(o, request.mode == Mode::kCreate);
   rocksdb_options_set_error_if_exists(o, request.mode == Mode::kCreate);
   rocksdb_options_set_create_missing_column_families(o, request.mode != Mode::kRead);
-  // Without a log, families flushed at different moments would be families of different moments.
-  rocksdb_options_set_atomic_flush(o, 1);
   rocksdb_options_set_write_buffer_size(o, request.writeBufferBytes);
   rocksdb_options_set_max_write_buffer_number(o, kWriteBuffers);
   rocksdb_options_set_compression(o, request.snappy ? rocksdb_snappy_compression : rocksdb_no_compression);

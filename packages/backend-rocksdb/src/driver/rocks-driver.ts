@@ -69,7 +69,7 @@ export interface RocksDatabase {
   flush(): Promise<void>;
   /**
    * Flushes, then makes a directory that is a database of its own, of hard links where the file system can: on another thread. It must not
-   * exist and lie on the same file system. Holds every write made before the call; of those made meanwhile, it holds the first so many.
+   * exist and lie on the same file system. Holds every write made before the call; of those made meanwhile, the first so many of each family.
    */
   checkpoint(directory: string): Promise<void>;
   /** Rewrites the files of a family, on another thread, leaving out what is deleted or expired. */

@@ -65,6 +65,24 @@ describeRocks('the addon', () => {
   );
 
   test(
+    'lets flushes of several families meet: those that are asked for, those of a checkpoint, and those of full buffers',
+    async () => {
+      const printed = await runProcess(`
+      const db = native.open(${path('db')}, 0, ['default', 'b', 'c'], [], 1 << 20, 1 << 16, 'none', 10, false);
+      for (let round = 0; round < 30; round++) {
+        const tasks = [native.flush(db), native.checkpoint(db, ${path('chk')} + round), native.flush(db)];
+        for (let n = 0; n < 2000; n++) native.put(db, n % 3, bytes('key' + n), 4, bytes('x'.repeat(100)), 100);
+        await Promise.all(tasks);
+      }
+      native.close(db);
+      console.log('done');
+    `);
+      expect(printed).toBe('done');
+    },
+    TIMEOUT,
+  );
+
+  test(
     'lets a process end with everything still open',
     async () => {
       const open = (name: string): string => `

@@ -18,7 +18,7 @@ export class Era {
   readonly #first: KeyGroup;
   readonly #states: number;
   /** By key group, then by state. */
-  readonly #parts: (ChangedPart | undefined)[];
+  readonly #parts = new Map<number, ChangedPart>();
   /** About how many rows it takes to tell. */
   rows = 0;
   /** Slots and keys that are kept. */
@@ -28,19 +28,21 @@ export class Era {
     this.version = version;
     this.#first = range.first;
     this.#states = states;
-    this.#parts = new Array<ChangedPart | undefined>((range.last - range.first + 1) * states).fill(undefined);
   }
 
   part(group: KeyGroup, state: number): ChangedPart | undefined {
-    return this.#parts[(group - this.#first) * this.#states + state];
+    return this.#parts.get(this.#place(group, state));
   }
   /** The part, to add something to. */
   growing(group: KeyGroup, state: number): ChangedPart {
     this.size++;
-    return (this.#parts[(group - this.#first) * this.#states + state] ??= {
-      slots: [],
-      removed: [],
-      removedEntries: [],
-    });
+    const place = this.#place(group, state);
+    let part = this.#parts.get(place);
+    if (part === undefined) this.#parts.set(place, (part = { slots: [], removed: [], removedEntries: [] }));
+    return part;
+  }
+
+  #place(group: KeyGroup, state: number): number {
+    return (group - this.#first) * this.#states + state;
   }
 }

@@ -106,8 +106,7 @@ export class CheckpointedStores {
   /** It is complete, and what it does not need is deleted. The stores are told later, see {@link notify}. */
   async complete(open: OpenCheckpoint): Promise<CompletedCheckpoint> {
     await this.write(open);
-    const handles = open.handles!;
-    this.#shelf.complete(open.id, handles);
+    const handles = this.#shelf.complete(open.id, open.handles!);
     return { id: open.id, expected: open.expected, handles };
   }
   notify({ id }: CompletedCheckpoint): void {
@@ -116,6 +115,7 @@ export class CheckpointedStores {
   /** Wherever it is. */
   abort({ id, parts, handles }: OpenCheckpoint): void {
     if (handles === undefined) for (const { capture } of parts) capture.release();
+    this.#shelf.discard(id);
     for (const store of this.#stores) store.aborted(id);
   }
 
@@ -176,7 +176,7 @@ export class CheckpointedStores {
   }
 }
 
-/** Bytes that a checkpoint has and another has not. */
+/** Bytes that were written for a checkpoint after another. */
 export function bytesBeyond(checkpoint: CompletedCheckpoint, before: CompletedCheckpoint): number {
-  return sizeOf(checkpoint.handles) - sizeOf(before.handles);
+  return sizeOf(checkpoint.handles, before.handles);
 }

@@ -76,6 +76,24 @@ export function incrementalChecks(test: TestFunction, options: StateBackendSuite
     assert.deepStrictEqual(await stores.read(await stores.checkpoint(), 1), stores.contents);
   });
 
+  check('stores what is in its own key groups and nothing else after it was restored into fewer', async (stores) => {
+    fillMany(stores);
+    await stores.restart(await stores.checkpoint(), 2);
+    for (let i = 0; i < 50; i++) stores.at(`key ${String(i)}`).count.update('changed');
+    const checkpoint = await stores.checkpoint();
+    for (const parallelism of [1, 2, 4]) {
+      assert.deepStrictEqual(await stores.read(checkpoint, parallelism), stores.contents);
+    }
+  });
+
+  check('gives everything in canonical rows where a full capture is asked for', async (stores) => {
+    fillMany(stores);
+    await stores.checkpoint();
+    stores.at('key 7').count.update('changed');
+    assert.deepStrictEqual(await stores.savepoint(), stores.contents);
+    assert.deepStrictEqual(await stores.read(await stores.checkpoint(), 1), stores.contents);
+  });
+
   test('restores from any checkpoint the state at its moment, whatever became of others, at any parallelism', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 100, size: 'max' }), async (events) => {

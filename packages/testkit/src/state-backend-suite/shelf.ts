@@ -12,10 +12,12 @@ import {
   type KeyedSection,
   type KeyedStateHandle,
   type KeyedStateStore,
+  type SharedBlob,
 } from '@weir/core/contracts';
 
 interface StoredFile {
   readonly bytes: Uint8Array;
+  readonly createdBy: CheckpointId;
   /** The newest checkpoint that refers to it. */
   lastUsed: CheckpointId;
 }
@@ -23,6 +25,7 @@ interface StoredFile {
 /** Where the files of checkpoints lie, each for as long as a checkpoint needs it that is not overtaken, and not a moment longer. */
 export class Shelf {
   readonly #files = new Map<string, StoredFile>();
+  readonly #byKey = new Map<string, SharedBlob>();
   #nextFile = 1;
 
   createBlob(checkpointId: CheckpointId, sharedKey?: string): BlobWriter {
@@ -33,7 +36,7 @@ export class Shelf {
         bytes.bytes(chunk);
       },
       finish: async () => {
-        this.#files.set(path, { bytes: bytes.toBytes(), lastUsed: checkpointId });
+        this.#files.set(path, { bytes: bytes.toBytes(), createdBy: checkpointId, lastUsed: checkpointId });
         const file = { path, length: bytes.length, algorithm: 'crc32', checksum: crc32(bytes.view()) } as const;
         return sharedKey === undefined ? { kind: 'blob', ...file } : { kind: 'shared', key: sharedKey, ...file };
       },
@@ -65,17 +68,19 @@ export class Shelf {
     return [kind === 'changes' ? { ...handle, format: 'changes' } : handle];
   }
 
-  /** A checkpoint that consists of these has completed: all files are there, and those that it does not need go. */
-  complete(checkpointId: CheckpointId, handles: readonly KeyedStateHandle[]): void {
-    for (const blob of handles.flatMap(blobsOf)) {
-      const file = this.#file(blob, `checkpoint ${String(checkpointId)}`);
-      assert(
-        blob.kind === 'shared' || file.lastUsed === checkpointId,
-        `checkpoint ${String(checkpointId)} refers to a file that belongs to checkpoint ${String(file.lastUsed)} alone`,
-      );
-      file.lastUsed = Math.max(file.lastUsed, checkpointId);
-    }
+  /**
+   * A checkpoint that consists of these has completed: all files are there, and those that it does not need go. Of two files of one key the first stays,
+   * so the checkpoint really consists of what is returned.
+   */
+  complete(checkpointId: CheckpointId, handles: readonly KeyedStateHandle[]): readonly KeyedStateHandle[] {
+    const kept = handles.map((handle) => withBlobs(handle, (blob) => this.#register(checkpointId, blob)));
     for (const [path, { lastUsed }] of this.#files) if (lastUsed < checkpointId) this.#files.delete(path);
+    for (const [key, { path }] of this.#byKey) if (!this.#files.has(path)) this.#byKey.delete(key);
+    return kept;
+  }
+  /** It will not complete. */
+  discard(checkpointId: CheckpointId): void {
+    for (const [path, { createdBy }] of this.#files) if (createdBy === checkpointId) this.#files.delete(path);
   }
   /** Its files are the user's, who has removed them. */
   forget(handles: readonly KeyedStateHandle[]): void {
@@ -112,6 +117,24 @@ export class Shelf {
     store.restored?.({ checkpointId, handles, isOwned });
   }
 
+  #register(checkpointId: CheckpointId, blob: BlobHandle): BlobHandle {
+    if (blob.kind === 'inline') return blob;
+    const what = `checkpoint ${String(checkpointId)}`;
+    if (blob.kind === 'blob') {
+      const { lastUsed } = this.#file(blob, what);
+      assert(
+        lastUsed === checkpointId,
+        `${what} refers to a file that belongs to checkpoint ${String(lastUsed)} alone`,
+      );
+      return blob;
+    }
+    const kept = this.#byKey.get(blob.key) ?? blob;
+    const file = this.#file(kept, what);
+    if (kept.path !== blob.path) this.#files.delete(blob.path);
+    file.lastUsed = Math.max(file.lastUsed, checkpointId);
+    this.#byKey.set(kept.key, kept);
+    return kept;
+  }
   #file(blob: BlobHandle, what: string): StoredFile {
     assert(blob.kind !== 'inline');
     const file = this.#files.get(blob.path);
@@ -120,13 +143,23 @@ export class Shelf {
   }
 }
 
-/** Bytes that a checkpoint consists of. */
-export function sizeOf(handles: readonly KeyedStateHandle[]): number {
-  return handles
-    .flatMap(blobsOf)
-    .reduce((sum, blob) => sum + (blob.kind === 'inline' ? blob.bytes.length : blob.length), 0);
+/** Bytes that a checkpoint consists of, without those that another consists of as well. */
+export function sizeOf(handles: readonly KeyedStateHandle[], without: readonly KeyedStateHandle[] = []): number {
+  const others = new Set(without.flatMap(blobsOf).map(pathOf));
+  const own = handles.flatMap(blobsOf).filter((blob) => blob.kind === 'inline' || !others.has(pathOf(blob)));
+  return own.reduce((sum, blob) => sum + (blob.kind === 'inline' ? blob.bytes.length : blob.length), 0);
+}
+
+function pathOf(blob: BlobHandle): string | undefined {
+  return blob.kind === 'inline' ? undefined : blob.path;
 }
 
 function blobsOf(handle: KeyedStateHandle): readonly BlobHandle[] {
   return handle.format === 'native' ? handle.files.map(({ blob }) => blob) : [handle.blob];
+}
+
+function withBlobs(handle: KeyedStateHandle, change: (blob: BlobHandle) => BlobHandle): KeyedStateHandle {
+  return handle.format === 'native'
+    ? { ...handle, files: handle.files.map(({ name, blob }) => ({ name, blob: change(blob) })) }
+    : { ...handle, blob: change(handle.blob) };
 }

@@ -1,10 +1,44 @@
-import { createReferenceStateBackend, runSuite, stateBackendSuite } from '@weir/testkit';
+import { createReferenceStateBackend, runSuite, stateBackendSuite, type TestFunction } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
 import type { Flaw } from './flaw.js';
 import { flawedStateBackend } from './flawed-state-backend.js';
+import { incrementalStateBackend, type IncrementalFlaw } from './incremental-state-backend.js';
 
 describe('the reference state backend', () => {
   stateBackendSuite(test, { create: createReferenceStateBackend, histories: 20 });
+});
+
+/** The tests whose titles begin like one of these. */
+function only(register: TestFunction, titles: readonly string[]): TestFunction {
+  return (name, body) => {
+    if (titles.some((title) => name.startsWith(title))) register(name, body);
+  };
+}
+
+const INCREMENTAL: Readonly<Record<IncrementalFlaw, string>> = {
+  'goes on from what has not completed': 'stores again what an aborted checkpoint has stored',
+  'does not say what was removed': 'goes on from what was restored, if that is its own',
+  'goes on from what is not its own': 'stores everything again where what was restored is not its own',
+  'goes on from what others have stored as well': 'stores what is in its own key groups and nothing else',
+  'writes everything each time': 'stores only what has changed since the last completed checkpoint',
+  'captures changes where everything is asked for':
+    'gives everything in canonical rows where a full capture is asked for',
+};
+
+describe('a backend with incremental captures that compares everything', () => {
+  stateBackendSuite(only(test, [...Object.values(INCREMENTAL), 'restores from any checkpoint']), {
+    create: () => incrementalStateBackend(),
+    histories: 10,
+  });
+});
+
+describe('the state backend suite finds a backend that, incrementally,', () => {
+  test.each(Object.entries(INCREMENTAL) as [IncrementalFlaw, string][])('%s', async (flaw, title) => {
+    const { failed } = await runSuite((register) => {
+      stateBackendSuite(only(register, [title]), { create: () => incrementalStateBackend(flaw) });
+    });
+    expect(failed).toHaveLength(1);
+  });
 });
 
 describe('the state backend suite finds a backend that', () => {
@@ -38,10 +72,7 @@ describe('the state backend suite finds a backend that', () => {
   };
   test.each(Object.entries(found) as [Flaw, string][])('%s', async (flaw, title) => {
     const { passed, failed } = await runSuite((register) => {
-      const only: typeof register = (name, body) => {
-        if (name.startsWith(title)) register(name, body);
-      };
-      stateBackendSuite(only, { create: () => flawedStateBackend(flaw), histories: 200 });
+      stateBackendSuite(only(register, [title]), { create: () => flawedStateBackend(flaw), histories: 200 });
     });
     expect(failed.length, `tests that passed: ${passed.join('; ')}`).toBeGreaterThan(0);
   });

@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 import { determinism, namedExports } from './eslint.rules.js';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/coverage/**', '.nx/**', '**/.weir-tmp/**'] },
+  { ignores: ['**/dist/**', '**/native/build/**', '**/coverage/**', '.nx/**', '**/.weir-tmp/**'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -17,7 +17,7 @@ export function filesBelow(folder: string): string[] {
     .flatMap((entry) => {
       const name = path.posix.join(folder, entry.name);
       if (!entry.isDirectory()) return [name];
-      return ['node_modules', 'dist', 'coverage', '.nx', '.git'].includes(entry.name) ? [] : filesBelow(name);
+      return ['node_modules', 'dist', 'build', 'coverage', '.nx', '.git'].includes(entry.name) ? [] : filesBelow(name);
     })
     .sort();
 }

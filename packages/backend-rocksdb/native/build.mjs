@@ -21,7 +21,7 @@ const native = import.meta.dirname;
 const root = path.dirname(native);
 const binary = path.join(native, 'build/Release/weir_rocksdb.node');
 const stamp = path.join(native, 'build/Release/weir_rocksdb.built-from');
-const sources = path.join(native, 'sources');
+const sources = path.join(native, 'build/sources');
 
 class Impossible extends Error {}
 

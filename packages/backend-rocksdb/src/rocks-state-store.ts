@@ -88,6 +88,10 @@ export class RocksStateStore implements KeyedStateStore {
     if (this.clock.isFull) this.clock.makeRoom();
     this.current.set(key);
   }
+  lookAhead(keys: readonly Key[]): void {
+    this.current.assertOpen();
+    for (const state of this.#states.values()) state.lookAhead?.(keys);
+  }
   handle(name: string): StateHandle {
     return this.#state(name).handle;
   }

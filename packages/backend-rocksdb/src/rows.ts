@@ -1,12 +1,15 @@
 import { ByteReader, ByteWriter } from '@weir/core/contracts';
 import type { PackedBatch } from './cache/packed-batch.js';
 import type { RocksDatabase, RocksIterator, RocksSnapshot } from './driver/rocks-driver.js';
+import { littleEndian } from './little-endian.js';
 import { behind, endOf } from './row-keys.js';
 import type { CurrentKey } from './state/current-key.js';
 
 const FAMILY = 0;
 const PAGE_BYTES = 16 * 1024;
 const NO_ROOM = new Uint8Array(1);
+/** In the place of a length, of a row that is not there. */
+const NO_ROW = 0xffffffff;
 
 export interface Row {
   readonly key: Uint8Array;
@@ -20,6 +23,9 @@ export class Rows {
   #value = Buffer.allocUnsafeSlow(4096);
   /** Where the key of {@link get} is written. */
   readonly key: ByteWriter = new ByteWriter(256);
+  readonly keys: ByteWriter = new ByteWriter(1024);
+  #keyAt = 0;
+  #values = Buffer.allocUnsafeSlow(64 * 1024);
   /** Numbers the rows of lists, so that what is appended comes behind what is there without a look at it. */
   sequence = 1;
 
@@ -47,6 +53,33 @@ export class Rows {
     }
     // A copy: a serializer may give values that are views.
     return length < 0 ? undefined : new ByteReader(Uint8Array.prototype.slice.call(this.#value, 0, length));
+  }
+
+  /** The values of many rows at once, in the order of their keys, each of which {@link endKey} has ended in {@link keys}. */
+  *getMany(): Generator<ByteReader | undefined> {
+    const { keys } = this;
+    let filled = this.#database.getMany(FAMILY, keys.view(), keys.length, this.#values);
+    if (filled < 0) {
+      this.#values = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(-filled)));
+      filled = this.#database.getMany(FAMILY, keys.view(), keys.length, this.#values);
+    }
+    for (let at = 0; at < filled;) {
+      const length = this.#values.readUInt32LE(at);
+      at += 4;
+      yield length === NO_ROW
+        ? undefined
+        : new ByteReader(Uint8Array.prototype.slice.call(this.#values, at, at + length));
+      if (length !== NO_ROW) at += length;
+    }
+  }
+  /** Where the next key for {@link getMany} is written; {@link endKey} follows it. */
+  beginKey(): ByteWriter {
+    this.#keyAt = this.keys.length;
+    this.keys.u32(0);
+    return this.keys;
+  }
+  endKey(): void {
+    this.keys.patchU32(this.#keyAt, littleEndian(this.keys.length - this.#keyAt - 4));
   }
 
   /** Applies the batch. After a failure the state is lost: what was to be written is nowhere else. */

@@ -14,7 +14,7 @@ const STEP_BYTES = 32 * 1024;
  * and nothing of a younger one is written before the moment of an older one has been: so that what a capture sees is the state at its moment.
  */
 export class Generations {
-  readonly #rows: Rows;
+  readonly #rows: Pick<Rows, 'write'>;
   readonly #batch = new PackedBatch();
   #frozen: Generation[] = [];
   private current = new Generation(CLEAN + 1);
@@ -23,7 +23,7 @@ export class Generations {
   /** Settles when writing can go on. */
   busy: Promise<void> | undefined;
 
-  constructor(rows: Rows) {
+  constructor(rows: Pick<Rows, 'write'>) {
     this.#rows = rows;
   }
 

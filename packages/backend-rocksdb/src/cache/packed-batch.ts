@@ -1,4 +1,5 @@
 import { ByteWriter } from '@weir/core/contracts';
+import { littleEndian } from '../little-endian.js';
 
 const PUT = 1;
 const DELETE = 2;
@@ -55,9 +56,4 @@ export class PackedBatch {
     out.u32(0);
     return out;
   }
-}
-
-/** The number whose big-endian bytes are the little-endian ones of `value`. */
-function littleEndian(value: number): number {
-  return ((value & 0xff) << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | ((value >>> 24) & 0xff);
 }

@@ -10,15 +10,19 @@ export interface KeyPlace {
 }
 
 /** Where the current key belongs. Throws KEY_INVALID, or PROTOCOL_VIOLATION if it is another subtask's. */
-export function placeOfCurrentKey({ operator, range, maxParallelism, current }: StoreParts): KeyPlace {
+export function placeOfCurrentKey(parts: StoreParts): KeyPlace {
+  const { current } = parts;
   if (current.turn <= 0) throw current.violation();
-  assertKey(current.key, `Operator ${operator}`);
-  const group = keyGroupOf(current.key, maxParallelism);
+  return placeOf(current.key, parts);
+}
+export function placeOf(key: Key, { operator, range, maxParallelism }: StoreParts): KeyPlace {
+  assertKey(key, `Operator ${operator}`);
+  const group = keyGroupOf(key, maxParallelism);
   if (group < range.first || group > range.last) {
     throw new WeirError(
       'PROTOCOL_VIOLATION',
       `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${range.first} to ${range.last}.`,
     );
   }
-  return { key: ownKey(current.key), group };
+  return { key: ownKey(key), group };
 }

@@ -2,6 +2,7 @@ import { ByteReader, decodeKeyBlock, keyIdentity, readRows } from '@weir/core/co
 import type {
   Key,
   KeyGroup,
+  KeyIdentity,
   KeyedSection,
   Serializer,
   StateDeclaration,
@@ -16,11 +17,15 @@ import type { PackedBatch } from '../cache/packed-batch.js';
 import { STATE_PREFIX_BYTES, statePrefix, writeKeyPrefix } from '../row-keys.js';
 import type { CurrentKey } from './current-key.js';
 import { KeyIndex } from './key-index.js';
-import { placeOfCurrentKey } from './key-place.js';
+import { placeOf, placeOfCurrentKey } from './key-place.js';
+import type { KeyPlace } from './key-place.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
 import { UNVISITED } from './unvisited.js';
 import { ValueSizes } from './value-sizes.js';
+
+/** A batch is looked ahead for if one row in so many records was read during the last. */
+const AHEAD_FROM = 8;
 
 /** The value of one key. */
 class ValueCell extends Cell {
@@ -57,8 +62,8 @@ export class StoredValues implements StoredState {
   readonly sizes: ValueSizes = new ValueSizes();
   readonly #serializer: Serializer;
   readonly #parts: StoreParts;
-  /** Cells asked for since the last look ahead. */
-  asked = 0;
+  /** Rows that were read since the last look ahead. */
+  #read = 0;
 
   constructor(declaration: StateDeclaration, id: number, parts: StoreParts) {
     this.meta = metaOf(declaration);
@@ -79,10 +84,36 @@ export class StoredValues implements StoredState {
     const { rows } = this.#parts;
     rows.key.reset();
     writeKeyPrefix(rows.key, group, this.id, key);
-    const stored = rows.get();
+    return this.#addStored(key, group, rows.get());
+  }
+  #addStored(key: Key, group: KeyGroup, stored: ByteReader | undefined): ValueCell {
+    this.#read++;
     return stored === undefined
       ? this.#add(key, group, ABSENT, 0)
       : this.#add(key, group, this.#serializer.decode(stored), stored.end);
+  }
+  /** Reads at once what is not in memory, if that was much the last time: to look for it costs as much as to find it. */
+  lookAhead(keys: readonly Key[]): void {
+    const read = this.#read;
+    this.#read = 0;
+    if (read * AHEAD_FROM < keys.length) return;
+    const { rows } = this.#parts;
+    const missing = new Map<KeyIdentity, KeyPlace>();
+    rows.keys.reset();
+    for (const key of keys) {
+      const identity = keyIdentity(key);
+      if (this.cells.get(identity) !== undefined || missing.has(identity)) continue;
+      const place = placeOf(key, this.#parts);
+      missing.set(identity, place);
+      writeKeyPrefix(rows.beginKey(), place.group, this.id, place.key);
+      rows.endKey();
+    }
+    if (missing.size === 0) return;
+    const places = missing.values();
+    for (const stored of rows.getMany()) {
+      const { key, group } = places.next().value!;
+      this.#addStored(key, group, stored);
+    }
   }
   #add(key: Key, group: KeyGroup, value: unknown, valueBytes: number): ValueCell {
     const cell = new ValueCell(this, key, group, value, valueBytes);
@@ -185,7 +216,6 @@ class ValueHandle implements ValueState<unknown, unknown> {
     if (turn <= 0) throw this.current.violation();
     const cell = this.state.cells.get(keyIdentity(key));
     this.turn = turn;
-    this.state.asked++;
     if (cell !== undefined) cell.isRecent = true;
     return (this.cell = cell);
   }

@@ -85,6 +85,17 @@ const RUNS: Readonly<Record<string, Run>> = {
   'packages/core.ts': { then: prints('to 1, be 1, or 1, not 1, to 2, be 2') },
   'restart-strategies/environment.ts': {},
   'restart-strategies/job.ts': {},
+  'savepoints/check.ts': {
+    then(printed) {
+      const [without, withStep] = printed.map(String);
+      expect(without).toMatch(/: does not fit\n/);
+      expect(without).toMatch(
+        / sum +value +incompatible +STATE_VERSION_MISMATCH: state 'sum' of operator 'sums' in chk-/,
+      );
+      expect(withStep).toMatch(/: fits\n/);
+      expect(withStep).toMatch(/ sum +value +migrated +version 1 to 2\n/);
+    },
+  },
   'savepoints/upgrade.ts': { then: prints('stopped', 'finished', '300 numbers, 300 different') },
   'simulator/own-job.ts': { then: prints('20 seeds, 0 failures') },
   'time/main.ts': { then: prints('ada before 01:00: 2', 'joe before 02:00: 1', 'ada before 03:00: 1') },

@@ -4,6 +4,7 @@ import {
   type CheckpointMetadata,
   type ClaimMode,
   type CoordinatorContext,
+  type JobName,
   type OperatorUid,
   type PlanDescription,
   type RestoreFrom,
@@ -108,13 +109,7 @@ export function compareWithNewest(
 export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, context: CoordinatorContext): void {
   const { job, plan, settings } = context;
   const { checkpoint, newer, unread } = choice;
-  if (metadata.job !== job) {
-    throw new WeirError(
-      'CHECKPOINT_INCOMPATIBLE',
-      `The checkpoint at ${checkpoint.pointer} belongs to job ${metadata.job}, not to job ${job}.`,
-      { recoverable: false },
-    );
-  }
+  requireSameJob(metadata, checkpoint, job);
   const showing = showingSinks(plan);
   if (newer === undefined || settings.allowDuplicates || showing.length === 0) return;
   throw new WeirError(
@@ -125,6 +120,16 @@ export function admit(choice: RestoreChoice, metadata: CheckpointMetadata, conte
         ? ''
         : ` Whether that is so cannot be told, for ${newer} cannot be read: ${messageOf(unread)}`),
     { cause: unread, recoverable: false },
+  );
+}
+
+/** CHECKPOINT_INCOMPATIBLE for a checkpoint of another job. */
+export function requireSameJob(metadata: CheckpointMetadata, { pointer }: StoredCheckpoint, job: JobName): void {
+  if (metadata.job === job) return;
+  throw new WeirError(
+    'CHECKPOINT_INCOMPATIBLE',
+    `The checkpoint at ${pointer} belongs to job ${metadata.job}, not to job ${job}.`,
+    { recoverable: false },
   );
 }
 

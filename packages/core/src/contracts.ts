@@ -73,6 +73,7 @@ export type {
   CoordinatorContext,
   CoordinatorFactory,
   Decline,
+  ExaminedCheckpoint,
   OperatorDescription,
   PlanDescription,
   RestoreFrom,

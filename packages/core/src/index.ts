@@ -1,5 +1,19 @@
 export { createEnvironment } from './environment/environment.js';
-export type { Environment, EnvironmentOptions, StartOptions } from './environment/environment.js';
+export type {
+  CheckSavepointOptions,
+  Environment,
+  EnvironmentOptions,
+  StartOptions,
+} from './environment/environment.js';
+export { formatSavepointReport } from './environment/savepoint-report.js';
+export type {
+  OperatorReport,
+  SavepointProblem,
+  SavepointReport,
+  SavepointVerdict,
+  StateReport,
+  StateReportKind,
+} from './environment/savepoint-report.js';
 export type { JobEnd, JobHandle, StopWithSavepointOptions } from './environment/job-handle.js';
 export { isRecoverable, isWeirError, WeirError } from './errors.js';
 export type { ErrorCode } from './errors.js';

@@ -2,8 +2,10 @@ import type { Barrier } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid, StageId, SubtaskId } from '../element/ids.js';
 import type { CheckpointLocation, CheckpointStorage } from './checkpoint-storage.js';
 import type { Clock, Random } from './clock.js';
+import type { WeirError } from '../errors.js';
 import type { AbortReason, CheckpointStats, JobEventBody } from './job-events.js';
 import type { Logger } from './logger.js';
+import type { CheckpointMetadata } from './metadata.js';
 import type { Metrics } from './metrics.js';
 import type {
   BlobHandle,
@@ -106,6 +108,22 @@ export interface CoordinatorContext {
 /** Role `weir.checkpoint-coordinator/1`. */
 export interface CoordinatorFactory {
   create(context: CoordinatorContext): CheckpointCoordinator;
+  /**
+   * Looks at the checkpoint or savepoint that a path leads to as a start from it would, without the lock and without changing anything. Fails as
+   * `start` does if there is none or it cannot be read. Absent: only a start tells.
+   */
+  examine?(context: CoordinatorContext, path: string): Promise<ExaminedCheckpoint>;
+}
+
+/** A checkpoint that nobody restores. */
+export interface ExaminedCheckpoint {
+  readonly pointer: string;
+  readonly metadata: CheckpointMetadata;
+  /** Who would restore what; or the error with which a start would be refused before anything is restored. */
+  readonly outcome:
+    { readonly kind: 'fits'; readonly restore: RestorePlan } | { readonly kind: 'refused'; readonly error: WeirError };
+  /** To be called when nothing of it is read any more. */
+  close(): Promise<void>;
 }
 
 /** Calls come in this order: start, then per attempt beginAttempt → attemptRunning → … → attemptEnded, at last end. */

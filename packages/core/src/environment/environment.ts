@@ -15,12 +15,15 @@ import { sourceStream } from '../graph/describe.js';
 import type { OperatorOptions, Stream } from '../graph/stream.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
 import type { CheckpointOptions, CheckpointingCall } from './checkpoint-settings.js';
+import { checkSavepoint } from './check-savepoint.js';
 import { parseDuration, type Duration } from './duration.js';
 import type { ConfigSource } from './flatten-config.js';
 import type { PluginList } from './install-plugins.js';
 import type { JobEnd, JobHandle } from './job-handle.js';
 import type { LoadPackage } from './load-plugins.js';
 import { defaultLogger } from './logging.js';
+import type { JobDescription } from './prepare-job.js';
+import type { SavepointReport } from './savepoint-report.js';
 import { shown } from './shown.js';
 import { startJob } from './start-job.js';
 
@@ -68,6 +71,11 @@ export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface CheckSavepointOptions {
+  /** As for a start. */
+  readonly allowNonRestoredState?: boolean | undefined;
+}
+
 /** Describes a job, and starts it. */
 export interface Environment {
   /** A stream of what `source` reads. */
@@ -79,6 +87,12 @@ export interface Environment {
   enableCheckpointing(interval?: Duration, options?: CheckpointOptions): void;
   /** Starts the job that was described. Rejects, before anything runs, for whatever can be known to be wrong. */
   start(name: string, options?: StartOptions): Promise<JobHandle>;
+  /**
+   * What a start of the job that was described would do with each state of a savepoint, or any completed checkpoint, and why: without the start,
+   * and without reading state. Also while the job runs. Rejects as `start` does for what is wrong with the job itself, and where there is no
+   * savepoint or it cannot be read. {@link formatSavepointReport} makes a table of it.
+   */
+  checkSavepoint(name: string, path: string, options?: CheckSavepointOptions): Promise<SavepointReport>;
   /** Starts the job and waits for its end. */
   execute(name: string, options?: StartOptions): Promise<JobEnd>;
 }
@@ -101,6 +115,24 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
   let checkpointing: CheckpointingCall | undefined;
   let isStarted = false;
 
+  const describe = (
+    name: string,
+    { allowNonRestoredState, claimMode }: Pick<StartOptions, 'allowNonRestoredState' | 'claimMode'>,
+  ): JobDescription => ({
+    name,
+    graph: { nodes: [...graph.nodes] },
+    plugins: options.plugins ?? [],
+    jobPlugins: [],
+    config: options.config ?? {},
+    load: options.load,
+    parallelism: options.parallelism,
+    maxParallelism: options.maxParallelism,
+    checkpointing,
+    restoreFrom: undefined,
+    recovery: { allowNonRestoredState, claimMode },
+    host,
+  });
+
   const environment: Environment = {
     from: (source, operatorOptions = {}) => sourceStream(graph, source as unknown as Source<unknown>, operatorOptions),
 
@@ -118,25 +150,15 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     async start(name, startOptions = {}) {
       isStarted = true;
       return startJob({
-        name,
-        graph: { nodes: [...graph.nodes] },
-        plugins: options.plugins ?? [],
+        ...describe(name, startOptions),
         jobPlugins: startOptions.restart === undefined ? [] : [startOptions.restart],
-        config: options.config ?? {},
-        load: options.load,
-        parallelism: options.parallelism,
-        maxParallelism: options.maxParallelism,
-        checkpointing,
         restoreFrom: restoreWish(startOptions.restoreFrom),
-        recovery: {
-          allowNonRestoredState: startOptions.allowNonRestoredState,
-          claimMode: startOptions.claimMode,
-        },
         cancellationTimeoutMs,
         signal: startOptions.signal,
-        host,
       });
     },
+
+    checkSavepoint: (name, path, checkOptions = {}) => checkSavepoint(describe(name, checkOptions), path),
 
     async execute(name, startOptions) {
       const job = await environment.start(name, startOptions);

@@ -1,0 +1,44 @@
+import type { Clock } from '../contracts/clock.js';
+import type { Serializer } from '../contracts/serializer.js';
+import type { DeclaredStates } from '../operator/operator.js';
+import { sinkStates } from '../operator/sink-operator.js';
+import { sourceStates } from '../operator/source-operator.js';
+import { defaultSerializer } from '../state/default-serializer.js';
+import type { PlannedOperator } from './plan.js';
+
+/** Everything that an operator of a plan reads of a checkpoint. */
+export interface PlannedStates extends DeclaredStates {
+  /** What reads output that is left to commit; absent: there is no sink. */
+  readonly committables?: Serializer | undefined;
+  /** What reads the state of the split enumerator; absent: there is no source. */
+  readonly enumerator?: Serializer | undefined;
+  /** What reads records that went round; absent: there is no loop. */
+  readonly loop?: Serializer | undefined;
+  /** False: an operator of somebody else's, which does not say. */
+  readonly isKnown: boolean;
+}
+
+export function declaredStates({ uid, node }: PlannedOperator, clock: Clock): PlannedStates {
+  switch (node.kind) {
+    case 'source':
+      return {
+        operator: sourceStates(node.source),
+        enumerator: node.source.serializer ?? defaultSerializer,
+        isKnown: true,
+      };
+    case 'sink':
+      return {
+        operator: sinkStates(node.sink),
+        committables: node.sink.serializer ?? defaultSerializer,
+        isKnown: true,
+      };
+    case 'operator': {
+      const { spec, loop } = node;
+      return {
+        ...spec.declares?.(uid, clock),
+        loop: loop?.serializer,
+        isKnown: spec.declares !== undefined || loop !== undefined || !spec.isStateful,
+      };
+    }
+  }
+}

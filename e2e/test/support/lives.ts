@@ -33,6 +33,8 @@ export type Ending =
 /** What users do before and while the job runs. */
 export interface LifeOptions {
   readonly shape?: Shape | undefined;
+  /** Checkpoints are made of what earlier ones have stored. */
+  readonly incremental?: boolean | undefined;
   /** A path, once the savepoint was moved. Default `auto`. */
   readonly restoreFrom?: string | undefined;
   /** A savepoint after so many ms. */
@@ -79,7 +81,7 @@ export async function live(
     },
   };
   const env = createEnvironment({ plugins: [checkpointCoordinator(), storage], clock, random, newId, logger: SILENT });
-  env.enableCheckpointing(20);
+  env.enableCheckpointing(20, { incremental: options.incremental });
   env
     .from(paced(RECORDS, shape.splits), { uid: 'numbers', parallelism: shape.source })
     .pipe(

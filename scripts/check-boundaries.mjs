@@ -25,7 +25,7 @@ const PACKAGE_IMPORTS = {
 const TEST_IMPORTS = ['core', 'testkit'];
 
 /** Workspaces that may import every package and that nothing imports. */
-const APPS = ['examples', 'e2e', 'benchmarks'];
+const APPS = ['examples', 'examples/third-party-backend', 'e2e', 'benchmarks'];
 
 /** core/src in the order of the algorithm: a file may import from its own entry and from earlier ones. */
 const CORE_ORDER = [
@@ -159,6 +159,7 @@ function checkDeclared(file, { specifier, line, typeOnly, dynamic }, name, targe
     name in (manifest.dependencies ?? {}) ||
     name in (manifest.peerDependencies ?? {}) ||
     ((isTest || kind === 'app') && name in (manifest.devDependencies ?? {})) ||
+    (kind === 'app' && name in (manifest.optionalDependencies ?? {})) ||
     (isTest && name in file.workspace.rootDevDependencies);
   if (!declared) {
     const where = isTest

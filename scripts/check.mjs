@@ -51,6 +51,7 @@ function missingReferences() {
   const workspaces = [
     ...readdirSync(path.join(root, 'packages')).map((name) => `packages/${name}`),
     'examples',
+    'examples/third-party-backend',
     'e2e',
     'benchmarks',
     'docs',

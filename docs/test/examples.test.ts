@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { jsonLines, readCommitted } from '@weir/connectors/file';
+import { parseJsonLine } from '@weir/core/state-reader';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { filesBelow, ROOT, textOf } from './support/pages.js';
 
@@ -98,6 +99,17 @@ const RUNS: Readonly<Record<string, Run>> = {
   },
   'savepoints/upgrade.ts': { then: prints('stopped', 'finished', '300 numbers, 300 different') },
   'simulator/own-job.ts': { then: prints('20 seeds, 0 failures') },
+  'state-reader/main.ts': {
+    then(printed) {
+      expect(printed).toEqual([
+        'total-by-origin has value state total (msgpack)',
+        'OSL is at 50',
+        ...['changed AMS', 'added FRA'].sort((a, b) => printed.indexOf(a) - printed.indexOf(b)),
+      ]);
+      const rows = readFileSync('after.jsonl', 'utf8').trimEnd().split('\n').map(parseJsonLine);
+      expect(rows.filter(({ row }) => row === 'state')).toHaveLength(3);
+    },
+  },
   'time/main.ts': { then: prints('ada before 01:00: 2', 'joe before 02:00: 1', 'ada before 03:00: 1') },
 };
 

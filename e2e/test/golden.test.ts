@@ -17,22 +17,32 @@ interface Case {
   /** State of more bytes lies in files of its own. */
   readonly inlineThreshold: number;
   readonly checkpointing: CheckpointOptions;
+  /** Records that are read before each of the three. */
+  readonly reads: readonly [number, number, number];
+  /** Of the state by key. */
+  readonly formats: readonly string[];
 }
 
+type Manner = Pick<Case, 'checkpointing' | 'reads' | 'formats'>;
+const PLAIN: Manner = { checkpointing: {}, reads: [9, 9, 9], formats: ['canonical'] };
+/** Few of the keys change at a time, so that it is not worth a new base. */
+const CHANGES: Manner = { checkpointing: { incremental: true }, reads: [24, 2, 2], formats: ['canonical', 'changes'] };
+
 const CASES: readonly Case[] = [
-  { name: 'v1-checkpoint', kind: 'checkpoint', inlineThreshold: 0, checkpointing: {} },
-  { name: 'v1-savepoint', kind: 'savepoint', inlineThreshold: 20_000, checkpointing: {} },
+  { name: 'v1-checkpoint', kind: 'checkpoint', inlineThreshold: 0, ...PLAIN },
+  { name: 'v1-savepoint', kind: 'savepoint', inlineThreshold: 20_000, ...PLAIN },
+  { name: 'v1-changes', kind: 'checkpoint', inlineThreshold: 0, ...CHANGES },
 ];
 
 /** Two checkpoints, and then the one to keep. */
-async function write({ kind, inlineThreshold, checkpointing }: Case, target: Golden): Promise<void> {
+async function write({ kind, inlineThreshold, checkpointing, reads }: Case, target: Golden): Promise<void> {
   const disk = new CrashFileSystem();
   const storage = filesOn(disk, inlineThreshold);
   const running = await startEveryState({ storage, records: RECORDS, parallelism: 2, checkpointing });
   const { job, clock, sink } = running;
   let taken: { readonly checkpointId: number; readonly pointer: string } | undefined;
-  for (const what of ['checkpoint', 'checkpoint', kind]) {
-    await running.read(9);
+  for (const [i, what] of (['checkpoint', 'checkpoint', kind] as const).entries()) {
+    await running.read(reads[i] ?? 0);
     taken = undefined;
     const stats = what === 'checkpoint' ? job.triggerCheckpoint() : job.triggerSavepoint('/state/savepoints');
     void stats.then((completed) => (taken = completed));
@@ -98,6 +108,7 @@ describe.each(CASES)('$name', (each) => {
     const { disk, pointer } = await loaded(stored, each);
     const checkpoint = await openCheckpoint(pointer, { storage: filesOn(disk, each.inlineThreshold) });
     expect(checkpoint.metadata).toMatchObject({ job: EVERY_STATE_JOB, kind: each.kind, checkpointId: 3 });
+    expect(checkpoint.operator('states').summary.formats).toEqual(each.formats);
     const counts = new Map<string, number>();
     for await (const { key, value } of checkpoint.operator('states').values<{ count: number }, string>('mean'))
       counts.set(key, value.count);

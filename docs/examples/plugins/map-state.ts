@@ -6,6 +6,7 @@ import {
   keyBytes,
   keyGroupOf,
   keyIdentity,
+  readChanges,
   readRows,
   WeirError,
   writeListRow,
@@ -18,6 +19,7 @@ import {
   type KeyIdentity,
   type ListState,
   type MapState,
+  type RowVisitor,
   type StateBackend,
   type StateDeclaration,
   type StateEntry,
@@ -114,7 +116,7 @@ class MapStateStore implements KeyedStateStore {
         recoverable: false,
       });
     }
-    readRows(section, state.serializer, {
+    const rows: RowVisitor = {
       value: (key, value) => void (rowOf(table, key).content = value),
       list: (key, values) => {
         // Rows add up: a long list may come in several.
@@ -124,6 +126,21 @@ class MapStateStore implements KeyedStateStore {
       map: (key, mapKey, value) => {
         const row = rowOf(table, key);
         ((row.content ??= new Map()) as MapEntries).set(keyIdentity(mapKey), [mapKey, value]);
+      },
+    };
+    if (section.isChange !== true) {
+      readRows(section, state.serializer, rows);
+      return;
+    }
+    readChanges(section, state.serializer, {
+      ...rows,
+      append: (key, values) => {
+        rows.list(key, values);
+      },
+      list: (key, values) => void (rowOf(table, key).content = values),
+      remove: (key) => void table.delete(keyIdentity(key)),
+      removeEntry: (key, mapKey) => {
+        (table.get(keyIdentity(key))?.content as MapEntries | undefined)?.delete(keyIdentity(mapKey));
       },
     });
   }

@@ -1,7 +1,7 @@
 import { exists, textOf } from './pages.js';
 
 /** A block of TypeScript behind the comment that names the file it shows. */
-const SHOWN = /^<!-- (docs\/[\w/.-]+\.ts) -->\n\n```ts\n[^]*?^```$/gm;
+const SHOWN = /^<!-- ((?:docs|examples)\/[\w/.-]+\.ts) -->\n\n```ts\n[^]*?^```$/gm;
 /** Any block of TypeScript or JavaScript. */
 const CODE = /^ *```(?:ts|tsx|js|mjs|javascript|typescript)\b/gm;
 

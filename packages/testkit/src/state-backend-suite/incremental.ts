@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { StateBackend } from '@weir/core/contracts';
+import { seededRandom } from '../seeded-random.js';
 import type { TestFunction } from '../suite.js';
 import {
   bytesBeyond,
@@ -44,7 +45,7 @@ export function incrementalChecks(test: TestFunction, options: StateBackendSuite
     const full = await stores.checkpoint();
     stores.at('key 7').count.update('changed');
     const small = await stores.checkpoint();
-    assert(bytesBeyond(small, full) < sizeOf(full.handles) / 10, 'one key of a thousand has changed');
+    assert(bytesBeyond(small, full) < sizeOf(full.handles) / 5, 'one key of a thousand has changed');
     assert.equal((await stores.read(small, 1)).count.get("'key 7'"), 'changed');
   });
 
@@ -66,7 +67,7 @@ export function incrementalChecks(test: TestFunction, options: StateBackendSuite
     await stores.restart(full, 1);
     stores.at('key 7').count.clear();
     const small = await stores.checkpoint();
-    assert(bytesBeyond(small, full) < sizeOf(full.handles) / 10, 'one key of a thousand has changed');
+    assert(bytesBeyond(small, full) < sizeOf(full.handles) / 5, 'one key of a thousand has changed');
     assert.deepStrictEqual(await stores.read(small, 1), stores.contents);
   });
 
@@ -105,9 +106,12 @@ export function incrementalChecks(test: TestFunction, options: StateBackendSuite
   });
 }
 
+/** Several hundred kilobytes that cannot be compressed much: in small files what a backend notes about them would weigh more than what is in them. */
 function fillMany(stores: CheckpointedStores): void {
-  for (let i = 0; i < 1000; i++)
-    stores.at(`key ${String(i)}`).count.update(`a value of some length, number ${String(i)}`);
+  const random = seededRandom(3);
+  for (let i = 0; i < 1000; i++) {
+    stores.at(`key ${String(i)}`).count.update(Array.from({ length: 40 }, () => random().toString(36)).join());
+  }
 }
 
 async function replay(backend: StateBackend, events: readonly Event[]): Promise<void> {
@@ -145,7 +149,7 @@ async function replay(backend: StateBackend, events: readonly Event[]): Promise<
         // Those before it are overtaken.
         const overtaken = open.filter(({ id }) => id < chosen.id);
         open = open.filter(({ id }) => id > chosen.id);
-        for (const parallelism of new Set([1, stores.parallelism, 2 * stores.parallelism])) {
+        for (const parallelism of [1, 2 * stores.parallelism]) {
           assert.deepStrictEqual(
             await stores.read(latest, parallelism),
             latest.expected,

@@ -28,7 +28,7 @@ const INCREMENTAL: Readonly<Record<IncrementalFlaw, string>> = {
 describe('a backend with incremental captures that compares everything', () => {
   stateBackendSuite(only(test, [...Object.values(INCREMENTAL), 'restores from any checkpoint']), {
     create: () => incrementalStateBackend(),
-    histories: 10,
+    histories: 5,
   });
 });
 

@@ -7,6 +7,7 @@ import type {
   Serializer,
   StateDeclaration,
   StateEntry,
+  StateExpiry,
   StateMeta,
 } from '@weir/core/contracts';
 import { NO_CAPTURE } from '../capture/captures.js';
@@ -58,7 +59,7 @@ export class StoredMaps implements StoredState<MapCell>, RowSource<MapItem> {
       },
     };
     this.#recorder = new ChangeRecorder(parts.captures.log, index);
-    this.handle = new MapHandle(this, this.#table, parts, this.#recorder);
+    this.handle = new MapHandle(this, this.#table, parts, this.#recorder, declaration.expiry);
     if (declaration.expiry !== undefined)
       this.sweep = sweepOfMaps(this.#table, this.handle, parts.current, declaration.expiry);
   }
@@ -166,9 +167,17 @@ class MapHandle extends KeyedHandle<MapCell> implements MapState<Key, unknown> {
   private readonly stored: StoredMaps;
   private readonly captures: Captures;
   private readonly place: string;
+  private readonly expiry: StateExpiry | undefined;
 
-  constructor(stored: StoredMaps, table: Table<MapCell>, parts: StoreParts, recorder: ChangeRecorder) {
+  constructor(
+    stored: StoredMaps,
+    table: Table<MapCell>,
+    parts: StoreParts,
+    recorder: ChangeRecorder,
+    expiry: StateExpiry | undefined,
+  ) {
     super(table, parts, recorder);
+    this.expiry = expiry;
     this.stored = stored;
     this.captures = parts.captures;
     this.place = `State '${stored.meta.name}' of operator '${parts.operator}'`;
@@ -219,7 +228,7 @@ class MapHandle extends KeyedHandle<MapCell> implements MapState<Key, unknown> {
     return this.find()?.[this.offset];
   }
   private read(item: MapItem, slot: Slot): unknown {
-    if (this.captures.isWatching && isMutable(item.value)) this.stored.beforeChange(slot, item);
+    if (this.captures.isWatching && isMutable(item.value, this.expiry)) this.stored.beforeChange(slot, item);
     return item.value;
   }
 }

@@ -6,6 +6,7 @@ import type {
   Serializer,
   StateDeclaration,
   StateEntry,
+  StateExpiry,
   StateMeta,
   ValueState,
 } from '@weir/core/contracts';
@@ -43,7 +44,7 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.#table = new Table(parts.range);
     this.#captures = parts.captures;
     this.#watched = new WatchedEntries(this.#table, index, this, parts.captures);
-    this.handle = new ValueHandle(this, this.#table, parts, this.#watched, declaration.initial);
+    this.handle = new ValueHandle(this, this.#table, parts, this.#watched, declaration);
     if (declaration.expiry !== undefined)
       this.sweep = sweepOfValues(this.#table, this.handle, parts.current, declaration.expiry);
   }
@@ -109,18 +110,20 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
   private readonly stored: StoredValues;
   private readonly captures: Captures;
   private readonly initial: (() => unknown) | undefined;
+  private readonly expiry: StateExpiry | undefined;
 
   constructor(
     stored: StoredValues,
     table: Table<unknown>,
     parts: StoreParts,
     { recorder }: WatchedEntries<unknown>,
-    initial: (() => unknown) | undefined,
+    { initial, expiry }: StateDeclaration,
   ) {
     super(table, parts, recorder);
     this.stored = stored;
     this.captures = parts.captures;
     this.initial = initial;
+    this.expiry = expiry;
   }
 
   value(): unknown {
@@ -128,7 +131,7 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
     if (column === undefined) return this.initial?.();
     const value = column[this.offset];
     // Who reads an object may change it without a word.
-    if (this.captures.isWatching && isMutable(value)) this.stored.beforeChange(this.slot);
+    if (this.captures.isWatching && isMutable(value, this.expiry)) this.stored.beforeChange(this.slot);
     return value;
   }
   update(value: unknown): void {

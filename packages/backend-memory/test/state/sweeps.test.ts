@@ -16,6 +16,7 @@ import { expect, test } from 'vitest';
 function counting(): StateExpiry & { asked: number } {
   const expiry = {
     asked: 0,
+    shown: (stored: unknown) => stored,
     isExpired(stored: unknown): boolean {
       expiry.asked++;
       return (stored as number) < 0;

@@ -68,7 +68,7 @@ export class StoredLists implements StoredState, ListOwner {
       bytes += value.length;
       this.#decodeInto(values, value);
     }
-    cell.hasMutable ||= values.some(isMutable);
+    cell.hasMutable ||= values.some((value) => isMutable(value));
     cell.written += values.length;
     cell.values = values.length === 0 ? cell.values : values.concat(cell.values);
     cell.rows = [...numbers, ...cell.rows];

@@ -1,12 +1,12 @@
 import { keyIdentity } from '@weir/core/contracts';
-import type { Key, KeyIdentity, MapState } from '@weir/core/contracts';
+import type { Key, KeyIdentity, MapState, StateExpiry } from '@weir/core/contracts';
 import { ABSENT } from '../cache/cell.js';
 import type { Clock } from '../cache/clock.js';
 import type { Generations } from '../cache/generations.js';
 import type { CurrentKey } from './current-key.js';
 import type { EntryCell, MapCells } from './map-cells.js';
 import type { StoreParts } from './stored-state.js';
-import type { ValueSizes } from './value-sizes.js';
+import { isMutable, type ValueSizes } from './value-sizes.js';
 
 /** What the handle needs of all maps. */
 export interface Maps {
@@ -29,14 +29,16 @@ export class MapHandle implements MapState<Key, unknown> {
   private readonly current: CurrentKey;
   private readonly clock: Clock;
   private readonly generations: Generations;
+  private readonly expiry: StateExpiry | undefined;
   private turn = -1;
   private map: MapCells | undefined;
 
-  constructor(state: Maps, parts: StoreParts) {
+  constructor(state: Maps, parts: StoreParts, expiry: StateExpiry | undefined) {
     this.state = state;
     this.current = parts.current;
     this.clock = parts.clock;
     this.generations = parts.generations;
+    this.expiry = expiry;
   }
 
   get(mapKey: Key): unknown {
@@ -77,10 +79,7 @@ export class MapHandle implements MapState<Key, unknown> {
       // Evicted since the beginning: its turn comes below.
       if (seen.has(keyIdentity(mapKey))) continue;
       // What can be changed in place has to be found again; the rest need not be kept.
-      yield [
-        mapKey,
-        typeof value === 'object' && value !== null ? this.read(this.state.addEntry(map, mapKey, value, bytes)) : value,
-      ];
+      yield [mapKey, isMutable(value, this.expiry) ? this.read(this.state.addEntry(map, mapKey, value, bytes)) : value];
     }
     for (const { mapKey } of inMemory) {
       const entry = this.state.entryOf(map, mapKey) ?? this.state.loadEntry(map, mapKey);
@@ -97,7 +96,7 @@ export class MapHandle implements MapState<Key, unknown> {
   private read(entry: EntryCell): unknown {
     entry.isRecent = true;
     const { value } = entry;
-    if (typeof value === 'object' && value !== null) {
+    if (isMutable(value, this.expiry)) {
       // Who reads an object may change it without a word.
       if (entry.dirtyIn !== this.generations.number) this.generations.mark(entry);
       entry.lentIn = this.current.callback;

@@ -47,7 +47,7 @@ export class StoredMaps implements StoredState, EntryOwner {
     this.#serializer = declaration.serializer;
     this.id = id;
     this.#parts = parts;
-    this.handle = new MapHandle(this, parts);
+    this.handle = new MapHandle(this, parts, declaration.expiry);
   }
 
   /** The map of the current key, of which nothing is in memory. */

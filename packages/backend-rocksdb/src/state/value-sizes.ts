@@ -1,3 +1,5 @@
+import type { StateExpiry } from '@weir/core/contracts';
+
 /** What live values take, measured in the bytes that they are stored as: known for scalars, for objects the mean of those that were encoded. */
 export class ValueSizes {
   #ofObjects = 64;
@@ -23,6 +25,7 @@ export class ValueSizes {
 }
 
 /** User code can change such a value without telling the state that holds it. */
-export function isMutable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+export function isMutable(value: unknown, expiry?: StateExpiry): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return expiry === undefined || isMutable(expiry.shown(value));
 }

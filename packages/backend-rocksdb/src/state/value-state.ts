@@ -7,6 +7,7 @@ import type {
   Serializer,
   StateDeclaration,
   StateEntry,
+  StateExpiry,
   StateMeta,
   ValueState,
 } from '@weir/core/contracts';
@@ -22,7 +23,7 @@ import type { KeyPlace } from './key-place.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
 import { UNVISITED } from './unvisited.js';
-import { ValueSizes } from './value-sizes.js';
+import { ValueSizes, isMutable } from './value-sizes.js';
 
 /** A batch is looked ahead for if one row in so many records was read during the last. */
 const AHEAD_FROM = 8;
@@ -70,7 +71,7 @@ export class StoredValues implements StoredState {
     this.#serializer = declaration.serializer;
     this.id = id;
     this.#parts = parts;
-    this.handle = new ValueHandle(this, parts, declaration.initial);
+    this.handle = new ValueHandle(this, parts, declaration);
   }
 
   /** A cell that was not there, for the current key. */
@@ -170,21 +171,23 @@ class ValueHandle implements ValueState<unknown, unknown> {
   private readonly clock: Clock;
   private readonly generations: Generations;
   private readonly initial: (() => unknown) | undefined;
+  private readonly expiry: StateExpiry | undefined;
   private turn = -1;
   private cell: ValueCell | undefined;
 
-  constructor(state: StoredValues, parts: StoreParts, initial: (() => unknown) | undefined) {
+  constructor(state: StoredValues, parts: StoreParts, { initial, expiry }: StateDeclaration) {
     this.state = state;
     this.current = parts.current;
     this.clock = parts.clock;
     this.generations = parts.generations;
     this.initial = initial;
+    this.expiry = expiry;
   }
 
   value(): unknown {
     const cell = (this.turn === this.current.turn ? this.cell : this.find()) ?? (this.cell = this.state.load());
     const { value } = cell;
-    if (typeof value === 'object' && value !== null) {
+    if (isMutable(value, this.expiry)) {
       // Who reads an object may change it without a word.
       if (cell.dirtyIn !== this.generations.number) this.generations.mark(cell);
       cell.lentIn = this.current.callback;

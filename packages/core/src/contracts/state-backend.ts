@@ -54,6 +54,8 @@ export interface StateDeclaration {
 export interface StateExpiry {
   /** Whether a value that is stored, an element of a list, or what a map has for a key, is worth nothing any more. */
   isExpired(stored: unknown): boolean;
+  /** The part of it that user code gets to see. Nothing else of a stored value is ever changed in place. */
+  shown(stored: unknown): unknown;
 }
 
 export interface ValueState<T, Absent = undefined> {

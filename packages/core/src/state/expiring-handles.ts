@@ -4,7 +4,7 @@ import type { Key } from '../element/key.js';
 import type { Expiry, Stamped } from './ttl.js';
 
 // The handles of states that expire, over those of the backend, which keep stamped values (Flink: TtlValueState and its like). A value that has
-// expired is never given, and is removed by whoever would have got it.
+// expired is never given, and is removed by whoever would have got it. What is stored is replaced, never changed.
 
 /** `stored` is the handle of a state of this kind whose values are all stamped. */
 export function expiringHandle(
@@ -43,8 +43,7 @@ class ExpiringValue implements ValueState<unknown, unknown> {
       return this.#initial?.();
     }
     if (this.#expiry.ttl.isRefreshedByReading && found.since !== now) {
-      found.since = now;
-      this.#stored.update(found);
+      this.#stored.update({ since: now, value: found.value });
     }
     return found.value;
   }
@@ -90,10 +89,8 @@ class ExpiringList implements ListState<unknown> {
   #writtenAnew(now: number): unknown[] {
     const live = [...this.#stored.values()].filter(({ since }) => !this.#expiry.isOver(since, now));
     this.#stored.clear();
-    for (const element of live) {
-      if (this.#expiry.ttl.isRefreshedByReading) element.since = now;
-      this.#stored.add(element);
-    }
+    const { isRefreshedByReading } = this.#expiry.ttl;
+    for (const element of live) this.#stored.add(isRefreshedByReading ? { since: now, value: element.value } : element);
     return live.map(({ value }) => value);
   }
 }
@@ -160,8 +157,7 @@ class ExpiringMap implements MapState<Key, unknown> {
       return undefined;
     }
     if (this.#expiry.ttl.isRefreshedByReading && found.since !== now) {
-      found.since = now;
-      this.#stored.set(key, found);
+      this.#stored.set(key, { since: now, value: found.value });
     }
     return found;
   }

@@ -48,7 +48,7 @@ function invalid(what: string): WeirError {
 /** What is kept in place of a value that expires. */
 export interface Stamped<T = unknown> {
   /** When its time began, epoch ms. */
-  since: number;
+  readonly since: number;
   readonly value: T;
 }
 
@@ -75,5 +75,8 @@ export class Expiry implements StateExpiry {
   isExpired(stored: unknown): boolean {
     // What a state with an expiry stores was stamped above.
     return this.isOver((stored as Stamped).since, this.#clock.now());
+  }
+  shown(stored: unknown): unknown {
+    return (stored as Stamped).value;
   }
 }

@@ -18,7 +18,10 @@ interface Mortal {
   readonly n: number;
   readonly isDead: boolean;
 }
-const expiry: StateExpiry = { isExpired: (stored) => (stored as Mortal).isDead };
+const expiry: StateExpiry = {
+  isExpired: (stored) => (stored as Mortal).isDead,
+  shown: (stored) => (stored as Mortal).n,
+};
 const DECLARATIONS: readonly StateDeclaration[] = [
   { name: 'last', kind: 'value', serializer: defaultSerializer, expiry },
   { name: 'items', kind: 'list', serializer: defaultSerializer, expiry },

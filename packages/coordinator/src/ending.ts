@@ -2,7 +2,7 @@ import { type AttemptNumber, type CheckpointId, type CoordinatorContext } from '
 import type { Removal } from './cleaning.js';
 import { encodeFinished } from './finished-marker.js';
 import { warn, type CheckpointedJob } from './job.js';
-import { removalOf } from './removal.js';
+import { removeCheckpoint } from './removal.js';
 import { deletesAtEnd, type JobOutcome } from './retention.js';
 
 /**
@@ -32,7 +32,10 @@ export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt:
       // A stopped job leaves the knowledge of its savepoint behind: whoever starts it again must not start over.
       const kept = outcome === 'stopped' ? ledger.newestId : keepUnpublished(job, outcome);
       const completed = ledger.clear().filter(({ id }) => id !== kept);
-      await removeAll(job, [...cleaner.takePostponed(), ...completed.map((c) => removalOf(job, c))], outcome);
+      // Shared files go last: one that cannot be removed is no reason for a checkpoint to stay.
+      const postponed = cleaner.takePostponed().filter(({ what }) => what === undefined);
+      const removals = completed.map((c) => ({ checkpointId: c.id, remove: () => removeCheckpoint(job, c) }));
+      await removeAll(job, [...postponed, ...removals], outcome);
     }
     if (outcome !== 'suspended') await removeShared(job);
   } finally {

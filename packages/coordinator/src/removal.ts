@@ -3,18 +3,23 @@ import type { Removal } from './cleaning.js';
 import type { CheckpointedJob } from './job.js';
 
 /** A checkpoint that is superfluous goes, and with it what only it was made of: `_metadata` first, so that no file is missing of one that looks complete. */
-export function removalOf(
-  { storage, shared }: Pick<CheckpointedJob, 'storage' | 'shared'>,
-  stored: StoredCheckpoint,
-): Removal {
+export function removalOf(job: Pick<CheckpointedJob, 'storage' | 'shared'>, stored: StoredCheckpoint): Removal {
   return {
     checkpointId: stored.id,
     async remove() {
-      await storage.delete(stored);
-      shared.deleted(stored);
-      await shared.deleteUnused();
+      await removeCheckpoint(job, stored);
+      await job.shared.deleteUnused();
     },
   };
+}
+
+/** Leaves the files that it has in common with others, of which some may have become useless. */
+export async function removeCheckpoint(
+  { storage, shared }: Pick<CheckpointedJob, 'storage' | 'shared'>,
+  stored: StoredCheckpoint,
+): Promise<void> {
+  await storage.delete(stored);
+  shared.deleted(stored);
 }
 
 /** Deletes shared files that nobody uses although no checkpoint went, if there are any. */

@@ -106,7 +106,7 @@ export class SharedFiles {
     this.#present.delete(pointer);
   }
 
-  /** There is something to delete. */
+  /** Gathers what nobody uses any more: there is something to delete. */
   hasUnused(): boolean {
     const lowest = Math.min(this.#known, ...this.#present.values(), ...this.#bases.values());
     this.orphaned(this.#registry.unregisterUnused(lowest));

@@ -546,15 +546,20 @@ describe('at the end', () => {
     expect([[...p.disk.folders.keys()], [...p.disk.shared]]).toEqual([[], []]);
   });
 
-  test('a file that cannot be removed is said to stay behind', async () => {
-    const p = await launch();
-    await p.take(['a']);
-    await p.coordinator.attemptEnded(1);
-    p.storage.intercept = (step) => {
-      if (step.startsWith('delete shared')) throw new Error('busy');
-    };
-    await p.coordinator.end('finished');
-    expect(p.warnings.join()).toMatch(/busy/);
-    expect(p.storage.isClosed).toBe(true);
-  });
+  test.each(['finished', 'cancelled'] as const)(
+    'of one that was %s no checkpoint stays for a file that cannot be removed, which is said',
+    async (outcome) => {
+      const p = await launch({ numRetained: 2 });
+      await p.take(['a']);
+      await p.take(['b'], () => false);
+      await p.coordinator.attemptEnded(1);
+      p.storage.intercept = (step) => {
+        if (step.startsWith('delete shared')) throw new Error('busy');
+      };
+      await p.coordinator.end(outcome);
+      expect(p.warnings.join()).toMatch(/Shared files of job orders that no checkpoint uses .* stay behind.*busy/);
+      expect([[...p.disk.folders.keys()], [...p.disk.shared]]).toEqual([[], ['a@1', 'b@2']]);
+      expect(p.storage.isClosed).toBe(true);
+    },
+  );
 });

@@ -39,7 +39,8 @@ void execute(napi_env, void* data) {
   } catch (const std::exception& error) {
     refuse(work, {"FAILED", error.what()});
   }
-  work.database->end(work.task);
+  // RocksDB itself does not say whether a rewrite came to its end.
+  if (!work.database->end(work.task)) refuse(work, Refusal::closed("the database"));
 }
 
 void settle(napi_env env, Work& work) {

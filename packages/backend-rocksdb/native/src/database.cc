@@ -78,10 +78,11 @@ bool Database::begin(Task task) {
   return true;
 }
 
-void Database::end(Task task) {
+bool Database::end(Task task) {
   const std::lock_guard<std::mutex> lock(mutex_);
   runningOf(task)--;
   idle_.notify_all();
+  return task == Task::kFinished || !closing_;
 }
 
 napi_value openDatabase(const Call& call) {

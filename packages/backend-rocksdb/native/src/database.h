@@ -41,7 +41,8 @@ class Database {
   // Of another thread: false once the database is being closed. A rewrite is broken off by `close`, anything else is finished.
   enum class Task { kFinished, kBrokenOff };
   bool begin(Task task);
-  void end(Task task);
+  // False if it was broken off.
+  bool end(Task task);
 
   std::unordered_set<Iterator*> iterators;
   std::unordered_set<Snapshot*> snapshots;

@@ -86,8 +86,8 @@ export interface RocksDatabase {
   /** RocksDB's own report; undefined unless asked for in the options. */
   statistics(): string | undefined;
   /**
-   * Closes it with its iterators and snapshots. Waits for a checkpoint, flush or compaction that has begun; one that has not is rejected.
-   * What was not flushed is given up. Closing again does nothing.
+   * Closes it with its iterators and snapshots. Waits for a checkpoint or flush that has begun; one that has not is rejected, and so is a
+   * compaction, which is broken off. What was not flushed is given up. Closing again does nothing.
    */
   close(): void;
 }

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { disposable, fill, get, keyOf, put, scan } from '../support/database.js';
@@ -70,6 +70,44 @@ describeRocks('the files of a database', (driver) => {
       for (const table of tables) expect(footerOf(table)).toEqual({ checksum: 1, format: 5 });
     },
   );
+
+  test('are never read as something else after damage', async () => {
+    const options = { ...OPTIONS, columnFamilies: FAMILIES, compression: 'none' } as const;
+    using database = disposable(driver.open(at('db'), options));
+    await writeGolden(database, at('chk'));
+    const [table = ''] = tablesIn(at('chk')).sort((a, b) => statSync(b).size - statSync(a).size);
+    const whole = readFileSync(table);
+    const damages: Record<string, () => void> = {
+      removed: () => undefined,
+      emptied: () => writeFileSync(table, ''),
+      cut: () => writeFileSync(table, whole.subarray(0, whole.length / 2)),
+      zeroed: () => writeFileSync(table, Buffer.alloc(whole.length)),
+      ...Object.fromEntries(
+        [0.1, 0.5, 0.9].map((where) => [
+          `one bit at ${String(where)}`,
+          () => {
+            const bytes = Buffer.from(whole);
+            bytes[Math.floor(whole.length * where)]! ^= 1;
+            writeFileSync(table, bytes);
+          },
+        ]),
+      ),
+    };
+    // Never written into: it is a hard link to the file of the database.
+    for (const [what, damage] of Object.entries(damages)) {
+      rmSync(table, { force: true });
+      damage();
+      const read = (): unknown => {
+        using copy = disposable(driver.open(at('chk'), { ...options, mode: 'read' }));
+        return scan(copy, 0);
+      };
+      expect(read, what).toThrow(expect.objectContaining({ code: 'ROCKSDB_FAILED' }));
+    }
+    rmSync(table);
+    writeFileSync(table, whole);
+    using copy = disposable(driver.open(at('chk'), { ...options, mode: 'read' }));
+    expect(scan(copy, 0)).toEqual(EXPECTED);
+  });
 
   test('in a checkpoint are no more than it needs', async () => {
     using database = disposable(driver.open(at('db'), OPTIONS));

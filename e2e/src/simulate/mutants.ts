@@ -5,8 +5,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'acknowledged before it is written',
     file: 'core/snapshot/write-snapshot',
-    find: 'await capture.write(marked ?? writer, slice);',
-    replace: 'void capture.write(marked ?? writer, slice).catch(() => undefined);',
+    find: 'await capture.write(output, slice);',
+    replace: 'void capture.write(output, slice).catch(() => undefined);',
   },
   {
     name: 'timers forgotten on restore',

@@ -1,9 +1,11 @@
 import type { CheckpointOptions } from '@weir/core';
+import type { StateBackend } from '@weir/core/contracts';
 import { openCheckpoint } from '@weir/core/state-reader';
 import { CrashFileSystem } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
 import { EVERY_STATE_JOB, expectedLines, filesOn, lineSink, startEveryState } from './support/every-state-job.js';
 import { golden, type Golden } from './support/golden-files.js';
+import { rocksdb } from './support/rocksdb.js';
 
 // What was once stored is restored for ever. A golden file that is missing is made by
 //   WEIR_GOLDEN=write npx vitest run --project e2e e2e/test/golden.test.ts
@@ -21,32 +23,44 @@ interface Case {
   readonly reads: readonly [number, number, number];
   /** Of the state by key. */
   readonly formats: readonly string[];
+  /** Whose working state it was. Default: in memory. Undefined: the machine does not have it. */
+  readonly backend?: StateBackend | undefined;
 }
 
-type Manner = Pick<Case, 'checkpointing' | 'reads' | 'formats'>;
+type Manner = Pick<Case, 'checkpointing' | 'reads' | 'formats' | 'backend'>;
 const PLAIN: Manner = { checkpointing: {}, reads: [9, 9, 9], formats: ['canonical'] };
 /** Few of the keys change at a time, so that it is not worth a new base. */
 const CHANGES: Manner = { checkpointing: { incremental: true }, reads: [24, 2, 2], formats: ['canonical', 'changes'] };
+
+/** Files of RocksDB, which are never the same twice. */
+const NATIVE: Manner = { ...CHANGES, formats: ['rocksdb'], backend: rocksdb };
 
 const CASES: readonly Case[] = [
   { name: 'v1-checkpoint', kind: 'checkpoint', inlineThreshold: 0, ...PLAIN },
   { name: 'v1-savepoint', kind: 'savepoint', inlineThreshold: 20_000, ...PLAIN },
   { name: 'v1-changes', kind: 'checkpoint', inlineThreshold: 0, ...CHANGES },
+  { name: 'v1-rocksdb', kind: 'checkpoint', inlineThreshold: 0, ...NATIVE },
 ];
 
 /** Two checkpoints, and then the one to keep. */
-async function write({ kind, inlineThreshold, checkpointing, reads }: Case, target: Golden): Promise<void> {
+async function write({ kind, inlineThreshold, checkpointing, reads, backend }: Case, target: Golden): Promise<void> {
   const disk = new CrashFileSystem();
   const storage = filesOn(disk, inlineThreshold);
-  const running = await startEveryState({ storage, records: RECORDS, parallelism: 2, checkpointing });
-  const { job, clock, sink } = running;
+  const running = await startEveryState({
+    storage,
+    records: RECORDS,
+    parallelism: 2,
+    checkpointing,
+    ...(backend && { backend }),
+  });
+  const { job, sink } = running;
   let taken: { readonly checkpointId: number; readonly pointer: string } | undefined;
   for (const [i, what] of (['checkpoint', 'checkpoint', kind] as const).entries()) {
     await running.read(reads[i] ?? 0);
     taken = undefined;
     const stats = what === 'checkpoint' ? job.triggerCheckpoint() : job.triggerSavepoint('/state/savepoints');
     void stats.then((completed) => (taken = completed));
-    await clock.until(() => taken !== undefined);
+    await running.until(() => taken !== undefined);
   }
   const { checkpointId, pointer } = taken!;
   await running.leave();
@@ -78,7 +92,7 @@ async function loaded(
   return { disk, pointer: `${folder}/${String(name)}` };
 }
 
-describe.each(CASES)('$name', (each) => {
+describe.each(CASES.filter((each) => !('backend' in each) || each.backend !== undefined))('$name', (each) => {
   const stored = golden(each.name);
 
   test.runIf(process.env['WEIR_GOLDEN'] === 'write' && !stored.exists)('is made', async () => {
@@ -96,6 +110,7 @@ describe.each(CASES)('$name', (each) => {
       restoreFrom: pointer,
       sink,
       checkpointing: each.checkpointing,
+      ...(each.backend && { backend: each.backend }),
     });
     await running.finished();
     const committed = stored.committed();
@@ -106,7 +121,10 @@ describe.each(CASES)('$name', (each) => {
 
   test('is read as data', async () => {
     const { disk, pointer } = await loaded(stored, each);
-    const checkpoint = await openCheckpoint(pointer, { storage: filesOn(disk, each.inlineThreshold) });
+    const checkpoint = await openCheckpoint(pointer, {
+      storage: filesOn(disk, each.inlineThreshold),
+      backends: each.backend === undefined ? [] : [each.backend],
+    });
     expect(checkpoint.metadata).toMatchObject({ job: EVERY_STATE_JOB, kind: each.kind, checkpointId: 3 });
     expect(checkpoint.operator('states').summary.formats).toEqual(each.formats);
     const counts = new Map<string, number>();

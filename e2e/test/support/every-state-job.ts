@@ -25,7 +25,7 @@ import {
   type Emit,
 } from '@weir/core/operators';
 import { seededRandom, VirtualClock } from '@weir/testkit';
-import { leaving, paced } from './paced-job.js';
+import { paced } from './paced-job.js';
 
 export const EVERY_STATE_JOB = 'every-state';
 const KEYS = 5;
@@ -82,6 +82,8 @@ export interface EveryStateJob {
   readonly sink: LineSink;
   /** Until that many records were read. */
   read(records: number): Promise<void>;
+  /** Until it holds, by what needs no time: what files and threads of a state backend do, the clock does not see. */
+  until(condition: () => boolean): Promise<void>;
   finished(): Promise<void>;
   /** Ends the process: everything that the storage holds stays. */
   leave(): Promise<void>;
@@ -178,11 +180,17 @@ export async function startEveryState(options: EveryStateOptions): Promise<Every
     job,
     sink,
     read: (count) => clock.advance(count * MS_PER_RECORD),
+    async until(condition) {
+      while (!condition()) await turn(clock);
+    },
     async finished() {
-      await clock.until(() => end !== undefined);
+      await passing(clock, () => end !== undefined);
       if (end !== 'finished') throw new Error(`the job has not finished: ${String(end)}`);
     },
-    leave: () => leaving(process, job, clock),
+    async leave() {
+      process.abort();
+      await passing(clock, () => end !== undefined);
+    },
   };
 }
 
@@ -210,4 +218,17 @@ export function expectedLines(records: number): readonly string[] {
 export function filesOn(fileSystem: FileSystem, inlineThreshold: number): CheckpointStorage {
   let ids = 0;
   return createFsStorage({ checkpointsDir: '/state', fileSystem, inlineThreshold, newId: () => `f${String(++ids)}` });
+}
+
+async function passing(clock: VirtualClock, condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    await turn(clock);
+    await clock.advance(MS_PER_RECORD);
+  }
+}
+
+/** All that is due, and a turn of the real event loop, in which files and threads get on. */
+async function turn(clock: VirtualClock): Promise<void> {
+  await clock.settle();
+  await new Promise((resolve) => setImmediate(resolve));
 }

@@ -9,6 +9,7 @@ import type { KeyGroup } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import { readingOf } from '../snapshot/unreadable.js';
 import { entriesOfSections } from './entries-of-sections.js';
+import { keptAs } from './kept-as.js';
 import type { KnownSerializers } from './known-serializers.js';
 import { NativeGroups, nativeSections } from './native-groups.js';
 import { StoredGroups, type GroupReader } from './stored-groups.js';
@@ -117,7 +118,7 @@ export class KeyedContents {
       maxParallelism,
       states: states.map(({ name, kind, serializer }) => ({
         name,
-        kind: kind === 'list' || kind === 'map' ? kind : 'value',
+        kind: keptAs(kind),
         serializer: this.#context.serializers.orFailing(serializer, `state '${name}' of operator '${uid}'`),
       })),
       clock,

@@ -3,6 +3,7 @@ import type { KeyedGroup, KeyedSection, StateBackend, StateScope, StoredBytes } 
 import type { KeyGroup } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import { fullCapture } from './full-capture.js';
+import { keptAs } from './kept-as.js';
 import type { GroupReader } from './stored-groups.js';
 
 /**
@@ -68,7 +69,8 @@ export async function* nativeSections(
         { recoverable: false },
       );
     }
-    await store.restoreNative(handle, stored);
+    const states = handle.states.map((state) => ({ ...state, kind: keptAs(state.kind) }));
+    await store.restoreNative({ ...handle, states }, stored);
     yield* fullCapture(store);
   } finally {
     await store.close();

@@ -1,7 +1,7 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Clock } from '../contracts/clock.js';
 import { SILENT } from '../contracts/logger.js';
-import type { KeyedStateHandle, RecordedKind, StateKind } from '../contracts/snapshot.js';
+import type { KeyedStateHandle, RecordedKind } from '../contracts/snapshot.js';
 import type {
   KeyedStateStore,
   ListState,
@@ -17,6 +17,7 @@ import { KeyedOutput } from '../snapshot/keyed-output.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
 import { TIMER_DOMAINS, timerStateOf } from '../time/timer-states.js';
+import { keptAs } from './kept-as.js';
 import type { OperatorData, StateData } from './savepoint-data.js';
 
 export interface KeyedDataOptions {
@@ -65,7 +66,7 @@ export async function writeKeyedData(
 function declarationsOf({ uid, states = {}, timers }: OperatorData): readonly StateDeclaration[] {
   const declared = Object.entries(states).map(([name, { kind, serializer = defaultSerializer }]) => ({
     name,
-    kind: storedAs(kind),
+    kind: keptAs(kind),
     serializer: withPlace(serializer, uid, name),
   }));
   const ofTimers = TIMER_DOMAINS.map((domain) => ({
@@ -74,10 +75,6 @@ function declarationsOf({ uid, states = {}, timers }: OperatorData): readonly St
     serializer: defaultSerializer,
   }));
   return timers === undefined ? declared : [...declared, ...ofTimers];
-}
-
-function storedAs(kind: RecordedKind): StateKind {
-  return kind === 'list' || kind === 'map' ? kind : 'value';
 }
 
 async function fill(store: KeyedStateStore, operator: string, name: string, data: StateData): Promise<void> {

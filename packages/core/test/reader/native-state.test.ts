@@ -24,7 +24,8 @@ function jsonFileBackend(seen: { open: number } = { open: 0 }): StateBackend {
       const store = await inner.open(scope);
       seen.open++;
       return delegate(store, {
-        async restoreNative({ files }, stored) {
+        async restoreNative({ files, states }, stored) {
+          expect(states.map(({ kind }) => kind)).toEqual(scope.states.map(({ kind }) => kind));
           const chunks: Uint8Array[] = [];
           for await (const chunk of stored.open(files[0]!.blob)) chunks.push(chunk);
           for (const [key, value] of JSON.parse(Buffer.concat(chunks).toString()) as [number, unknown][]) {

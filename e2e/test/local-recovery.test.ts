@@ -34,10 +34,11 @@ interface Run {
   readonly failures: (() => void)[];
   /** The process goes away instead. */
   readonly leave?: boolean;
+  readonly incremental?: boolean;
 }
 
 /** Counts numbers by key, all state in files. Nothing is finished before every failure has happened. */
-async function run({ parallelism, sink, failures, leave = false }: Run): Promise<JobEvent[]> {
+async function run({ parallelism, sink, failures, leave = false, incremental = false }: Run): Promise<JobEvent[]> {
   const env = createEnvironment({
     parallelism,
     logger: SILENT,
@@ -47,7 +48,12 @@ async function run({ parallelism, sink, failures, leave = false }: Run): Promise
       fixedDelayRestart({ attempts: 5, delay: 0 }),
     ],
   });
-  env.enableCheckpointing('10ms', { localRecovery: true, localDirs: local(), tolerableFailures: Infinity });
+  env.enableCheckpointing('10ms', {
+    incremental,
+    localRecovery: true,
+    localDirs: local(),
+    tolerableFailures: Infinity,
+  });
   let completed = 0;
   const process = new AbortController();
   const mustWait = (): boolean => failures.length > 0 || leave;
@@ -126,14 +132,21 @@ function damageAll(): void {
   }
 }
 
-describe('a job with local copies of its state', () => {
-  test.each([1, 2])('restores from them, failure after failure, at parallelism %i', async (parallelism) => {
-    const sink = transactionalMemorySink<Count>();
-    const events = await run({ parallelism, sink, failures: [() => undefined, () => undefined] });
-    assertExactlyOnce(sink.visible, ALL);
-    expect(reads(events)).toEqual([LOCAL, LOCAL]);
-    expect(localFiles(), 'what a finished job leaves').toEqual([]);
-  });
+describe('a job with local copies of its state', { timeout: 60_000 }, () => {
+  test.each([
+    [1, false],
+    [2, false],
+    [2, true],
+  ])(
+    'restores from them, failure after failure, at parallelism %i, incremental: %s',
+    async (parallelism, incremental) => {
+      const sink = transactionalMemorySink<Count>();
+      const events = await run({ parallelism, incremental, sink, failures: [() => undefined, () => undefined] });
+      assertExactlyOnce(sink.visible, ALL);
+      expect(reads(events)).toEqual([LOCAL, LOCAL]);
+      expect(localFiles(), 'what a finished job leaves').toEqual([]);
+    },
+  );
 
   test('restores from the checkpoint storage what they do not have, and from new ones the next time', async () => {
     const sink = transactionalMemorySink<Count>();
@@ -161,14 +174,18 @@ describe('a job with local copies of its state', () => {
   });
 
   test.each([
-    [2, 3],
-    [3, 1],
-  ])('hands them on to the next process, also from parallelism %i to %i', async (before, after) => {
-    const sink = transactionalMemorySink<Count>();
-    await run({ parallelism: before, sink, failures: [], leave: true });
-    expect(localFiles()).not.toEqual([]);
-    const events = await run({ parallelism: after, sink, failures: [] });
-    assertExactlyOnce(sink.visible, ALL);
-    expect(reads(events)).toEqual([LOCAL]);
-  });
+    [2, 3, false],
+    [3, 1, false],
+    [2, 3, true],
+  ])(
+    'hands them on to the next process, from parallelism %i to %i, incremental: %s',
+    async (before, after, incremental) => {
+      const sink = transactionalMemorySink<Count>();
+      await run({ parallelism: before, incremental, sink, failures: [], leave: true });
+      expect(localFiles().some((path) => path.includes('shared'))).toBe(incremental);
+      const events = await run({ parallelism: after, incremental, sink, failures: [] });
+      assertExactlyOnce(sink.visible, ALL);
+      expect(reads(events)).toEqual([LOCAL]);
+    },
+  );
 });

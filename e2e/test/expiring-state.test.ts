@@ -101,14 +101,8 @@ test.each(backends)(
   'what has expired does not come back with %s checkpoints, crash after crash',
   async (_what, made) => {
     const script = SCRIPT.flatMap((item) => [item, crash()]);
-    const given = await runOperator(
-      script,
-      knownOf({ after: MINUTE, cleanupPerRecord: 0 }),
-      {
-        plugins: pluginsOf(made),
-      },
-      TIMEOUT,
-    );
-    expect(given).toEqual(ON_WRITE);
+    const ttl: StateTtl = { after: MINUTE, cleanupPerRecord: 0 };
+    expect(await runOperator(script, knownOf(ttl), { plugins: pluginsOf(made) })).toEqual(ON_WRITE);
   },
+  TIMEOUT,
 );

@@ -22,8 +22,10 @@ export interface Shape {
   readonly source: number;
   readonly count: number;
   readonly sink: number;
+  /** Between which the records are dealt out. Default 3. */
+  readonly keys?: number | undefined;
 }
-const NARROW: Shape = { splits: 1, source: 1, count: 1, sink: 1 };
+export const NARROW: Shape = { splits: 1, source: 1, count: 1, sink: 1 };
 
 export type Ending =
   | { readonly kind: 'stopped' }
@@ -85,7 +87,7 @@ export async function live(
   env
     .from(paced(RECORDS, shape.splits), { uid: 'numbers', parallelism: shape.source })
     .pipe(
-      keyBy((id) => id % KEYS),
+      keyBy((id) => id % (shape.keys ?? KEYS)),
       keyedProcess({
         uid: 'count',
         parallelism: shape.count,
@@ -162,7 +164,7 @@ interface SequenceSplit {
  */
 export async function faultsOf(
   disk: CrashFileSystem,
-  { splits }: Pick<Shape, 'splits'> = NARROW,
+  { splits, keys = KEYS }: Pick<Shape, 'splits' | 'keys'> = NARROW,
 ): Promise<readonly string[]> {
   const entries = await disk.readDirectory('/sink/out').catch(() => []);
   const names = entries.map(({ name }) => name).filter((name) => !name.startsWith('.'));
@@ -178,7 +180,7 @@ export async function faultsOf(
   };
   const seen = lines.flatMap(factsOf).sort();
   const expected = Array.from({ length: RECORDS }, (_, id) =>
-    factsOf({ id, key: id % KEYS, count: Math.floor(id / KEYS) + 1 }),
+    factsOf({ id, key: id % keys, count: Math.floor(id / keys) + 1 }),
   )
     .flat()
     .sort();

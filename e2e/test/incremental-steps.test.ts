@@ -1,12 +1,14 @@
 import { CrashFileSystem, NAMES_WITHOUT_BYTES, seededRandom, tornBy, type Operation } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, live } from './support/lives.js';
+import { faultsOf, live, NARROW } from './support/lives.js';
 
 // As in every-step.test.ts, with checkpoints that have files in common: the process is stopped before every single operation on its disk, and the
 // next one must finish with the output of one that never failed, and leave nothing.
 
 const TIMEOUT = 300_000;
-const INCREMENTAL = { incremental: true };
+// So many keys that most are as they were in the checkpoint before.
+const SHAPE = { ...NARROW, keys: 12 };
+const INCREMENTAL = { incremental: true, shape: SHAPE };
 
 async function stoppedAt(step: number): Promise<CrashFileSystem> {
   const disk = new CrashFileSystem();
@@ -19,7 +21,7 @@ async function recover(disk: CrashFileSystem): Promise<readonly string[]> {
   const ending = await live(disk, disk, INCREMENTAL);
   if (ending.kind === 'failed') return [`did not start again: ${String(ending.error)}`];
   const left = disk.paths().filter((path) => /\/chk-|\/shared\/./.test(path));
-  return [...(await faultsOf(disk)), ...left.map((path) => `left ${path}`)];
+  return [...(await faultsOf(disk, SHAPE)), ...left.map((path) => `left ${path}`)];
 }
 
 async function wholeLife(): Promise<readonly Operation[]> {

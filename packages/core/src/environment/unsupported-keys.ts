@@ -13,6 +13,8 @@ const always = (alwaysAs: boolean | string, about: string, ...was: string[]): Un
 });
 
 const MERGING = 'small state is kept inside `_metadata` and a subtask writes few files, so there is nothing to merge';
+const CHANGELOG =
+  'with `execution.checkpointing.incremental` checkpoints of state in memory tell what has changed, and when to begin anew follows from what that takes';
 const REGIONS = 'a checkpoint is always one of the whole job';
 const EXPERIMENT = 'an experiment of an unreleased Flink';
 
@@ -48,6 +50,11 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
     'what was in flight is part of the checkpoint',
     `${CHECKPOINTING}recover-without-channel-state.checkpoint-id`,
   ),
+  'state.changelog.enabled': always(false, CHANGELOG, 'state.backend.changelog.enabled'),
+  'state.changelog.storage': never(CHANGELOG),
+  'state.changelog.periodic-materialize.enabled': never(CHANGELOG),
+  'state.changelog.periodic-materialize.interval': never(CHANGELOG),
+  'state.changelog.max-failures-allowed': never(CHANGELOG),
   'state.backend.async': always(true, 'snapshots are always written in the background, and Flink has dropped the key'),
   'jobmanager.execution.failover-strategy': always('full', 'a failure restarts the whole job'),
 };

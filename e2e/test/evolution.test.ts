@@ -20,6 +20,7 @@ import {
   unionListState,
   valueState,
   type Emit,
+  type KeyType,
   type OperatorStates,
   type StateOptions,
   type States,
@@ -49,6 +50,7 @@ interface Program {
   readonly job?: string;
   readonly keyedUid?: string;
   readonly keyed?: States;
+  readonly keyTypes?: readonly KeyType[];
   readonly onTimer?: boolean;
   readonly subtask?: OperatorStates;
   readonly parallelism?: number;
@@ -71,7 +73,7 @@ function environmentOf(program: Program, records: number, seen = new Subject<unk
   env
     .from(waitingSource(records, program.serializer), { uid: 'in', parallelism: 1 })
     .pipe(
-      keyBy((n) => n % 3),
+      keyBy((n) => n % 3, { types: program.keyTypes }),
       keyedProcess({
         uid: keyedUid,
         state: keyed,
@@ -225,6 +227,8 @@ const ROWS: readonly Row[] = [
     { keyed: { ...without(KEYED, 'total'), most: reducingState({ reduce: Math.max, renamedFrom: 'total' }) } },
     { 'keyed/total': 'incompatible' },
   ],
+  ['the type of its keys', { keyTypes: ['string'] }, { keyed: 'incompatible', 'keyed/total': 'restored' }],
+  ['nothing but that it declares the type of its keys', { keyTypes: ['number', 'string'] }, { keyed: 'restored' }],
   ['timers that are new', { onTimer: true }, { 'keyed/total': 'restored' }],
   [
     'the version of operator state',

@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   STATE_VERSION_MISMATCH: 'no step leads from the stored version of a state to the declared one',
   STATE_MIGRATION_FAILED: 'a step of a migration threw',
   STATE_SCHEMA_VIOLATED: 'a restored value does not match the schema of its state',
+  KEY_TYPE_CHANGED: 'records have keys of another type than the restored state',
   STATE_UNKNOWN: 'a state that the operator does not declare was asked for',
   STATE_NO_KEY: 'keyed state was used outside of a keyed callback',
   STATE_TOO_LARGE: 'a state is larger than the storage takes',

@@ -2,7 +2,13 @@
 export { filter, flatMap, map, rx, tap } from './graph/operators/stateless.js';
 export type { NotAsync } from './graph/operators/stateless.js';
 export { coProcess, keyBy, keyedProcess, scan } from './graph/operators/keyed.js';
-export type { CoProcessSpec, KeyedProcessSpec, NameTheOutput, ScanOptions } from './graph/operators/keyed.js';
+export type {
+  CoProcessSpec,
+  KeyByOptions,
+  KeyedProcessSpec,
+  NameTheOutput,
+  ScanOptions,
+} from './graph/operators/keyed.js';
 export { withTimestamps } from './graph/operators/event-time.js';
 export type { TimestampsOptions } from './graph/operators/event-time.js';
 export type { Duration } from './time/duration.js';
@@ -56,6 +62,7 @@ export { BatchBuffer } from './operator/batch-buffer.js';
 export type { Flow } from './operator/flow.js';
 export { perBatch, perRecord } from './operator/per-batch.js';
 export { KeyedState } from './operator/keyed-state.js';
+export type { KeyedRestoreOptions } from './operator/keyed-state.js';
 export type {
   CapturedCommittables,
   CapturedOperatorState,
@@ -69,3 +76,4 @@ export type {
 } from './operator/operator.js';
 export type { AggregatingState, ListState, MapState, ReducingState, ValueState } from './contracts/state-backend.js';
 export type { Key } from './element/key.js';
+export type { KeyType } from './element/key-type.js';

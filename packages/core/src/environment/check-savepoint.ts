@@ -3,16 +3,18 @@ import type { OperatorMetadata } from '../contracts/metadata.js';
 import { CheckpointStorageRole, CoordinatorRole, StateBackendRole } from '../contracts/roles.js';
 import { subtaskName } from '../element/ids.js';
 import { WeirError } from '../errors.js';
-import { declaredStates } from '../graph/declared-states.js';
+import { declaredStates, type PlannedStates } from '../graph/declared-states.js';
 import { describePlan, type PlannedOperator, type PlannedStage } from '../graph/plan.js';
 import type { CheckpointingOfJob } from './checkpoint-settings.js';
 import { disposeAfter } from './dispose-after.js';
 import { prepareJob, type JobDescription, type PreparedJob } from './prepare-job.js';
 import { worstOf, type OperatorReport, type SavepointProblem, type SavepointReport } from './savepoint-report.js';
+import { storedKeyType } from './stored-key-type.js';
 import { stateReports, type StoredOperator } from './state-reports.js';
 
 /**
- * What a start from `path` would do with each state, without the start: reads `_metadata` and no state. It asks the functions that a start asks,
+ * What a start from `path` would do with each state, without the start: reads `_metadata`, and of state no more than a key where
+ * keyBy declares types. It asks the functions that a start asks,
  * so that what is incompatible here is refused there. What only values can tell, a step that throws or a schema, a start finds out.
  */
 export async function checkSavepoint(description: JobDescription, path: string): Promise<SavepointReport> {
@@ -28,7 +30,7 @@ export async function checkSavepoint(description: JobDescription, path: string):
       );
     const examined = await coordinators.examine(contextOf(description, prepared), path);
     try {
-      return reportOf(examined, description, prepared);
+      return await reportOf(examined, description, prepared);
     } finally {
       await examined.close();
     }
@@ -55,40 +57,42 @@ function contextOf({ name, host }: JobDescription, { plan, settings, container }
   };
 }
 
-function reportOf(
+async function reportOf(
   examined: ExaminedCheckpoint,
   { host }: JobDescription,
   { plan, settings, container }: PreparedJob,
-): SavepointReport {
+): Promise<SavepointReport> {
   const { pointer, metadata, outcome } = examined;
   const { job, kind, checkpointId } = metadata;
   const stored = new Map(metadata.operators.map((operator) => [operator.uid, operator]));
   const problems: readonly SavepointProblem[] =
     outcome.kind === 'fits' ? [] : [{ code: outcome.error.code, message: outcome.error.message }];
   const engine = hasNativeState(examined) ? container.get(StateBackendRole).type : undefined;
-  const planned = plan.stages.flatMap((stage) =>
-    stage.operators.flatMap((operator): readonly OperatorReport[] => {
+  const planned: OperatorReport[] = [];
+  for (const stage of plan.stages) {
+    for (const operator of stage.operators) {
       const { uid } = operator;
       const found = stored.get(uid);
       stored.delete(uid);
       const declared = declaredStates(operator, host.clock);
       const where = `operator '${uid}' in chk-${String(checkpointId)}`;
-      const reports = stateReports(storedOf(operator, stage, found, examined), declared, engine, where);
+      const restored = storedOf(operator, stage, found, examined);
+      const reports = stateReports(restored, declared, engine, where);
       const isKept = found !== undefined && (hasState(found) || found.status !== 'running');
-      if (reports.length === 0 && !isKept) return [];
+      if (reports.length === 0 && !isKept) continue;
       // Of what has finished nothing is opened.
       const states = found?.status === 'finished' ? reports.filter(({ verdict }) => verdict !== 'new') : reports;
-      return [
-        {
-          uid,
-          verdict: isKept ? worstOf(states.map(({ verdict }) => verdict)) : 'new',
-          why: isKept ? finishedOr(found) : 'nothing is stored under this uid',
-          parallelism: { stored: found?.parallelism, now: stage.parallelism },
-          states,
-        },
-      ];
-    }),
-  );
+      const otherKeys = await keysOfOtherType(restored, declared, examined, where);
+      planned.push({
+        uid,
+        verdict:
+          otherKeys !== undefined ? 'incompatible' : isKept ? worstOf(states.map(({ verdict }) => verdict)) : 'new',
+        why: otherKeys ?? (isKept ? finishedOr(found) : 'nothing is stored under this uid'),
+        parallelism: { stored: found?.parallelism, now: stage.parallelism },
+        states,
+      });
+    }
+  }
   const isAllowed = settings?.allowNonRestoredState === true;
   const unclaimed = [...stored.values()].filter(hasState).map((operator): OperatorReport => ({
     uid: operator.uid,
@@ -100,6 +104,20 @@ function reportOf(
   const operators = [...planned, ...unclaimed];
   const fits = problems.length === 0 && operators.every(({ verdict }) => verdict !== 'incompatible');
   return { pointer, job, kind, checkpointId, fits, problems, operators };
+}
+
+/** Why keys that are stored could not be those of the job; undefined if they could. */
+async function keysOfOtherType(
+  { parts }: StoredOperator,
+  { keyTypes }: PlannedStates,
+  { outcome }: ExaminedCheckpoint,
+  where: string,
+): Promise<string | undefined> {
+  if (keyTypes === undefined || outcome.kind === 'refused') return undefined;
+  const handles = parts.flatMap(({ keyed }) => keyed);
+  const type = await storedKeyType(handles, outcome.restore, `keyed state of ${where}`);
+  if (type === undefined || keyTypes.includes(type)) return undefined;
+  return `KEY_TYPE_CHANGED: its state has keys of type ${type}, and keyBy declares keys of type ${keyTypes.join(' or ')}`;
 }
 
 /** What a start would hand to the operator; where it would be refused before that, all that is stored. */

@@ -68,11 +68,10 @@ export function transform<B, G extends SourceGrade>(
 export function repartitioned<S extends Stream<unknown>>(
   stream: Stream<unknown>,
   partitioning: LogicalEdge['partitioning'],
-  keyOf?: StreamNode['keyOf'],
-  keyedAt?: string,
+  keyed: Pick<StreamNode, 'keyOf' | 'keyedAt' | 'keyTypes'> = { keyOf: undefined },
 ): S {
   const { graph, edges } = stream['~node'];
-  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), keyOf, keyedAt });
+  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), ...keyed });
 }
 
 export function merged<S extends Stream<unknown>>(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): S {

@@ -3,6 +3,7 @@ import type { Sink } from '../contracts/sink.js';
 import type { Source } from '../contracts/source.js';
 import type { Partitioning } from '../channel/partitioner.js';
 import type { Key } from '../element/key.js';
+import type { KeyType } from '../element/key-type.js';
 import type { OperatorSpec } from '../operator/operator.js';
 
 /** One step of the logical graph: what the user wrote. */
@@ -64,6 +65,8 @@ export interface StreamNode {
   readonly keyOf: ((record: never) => Key) | undefined;
   /** The keyBy that chose the key, for messages. */
   readonly keyedAt?: string | undefined;
+  /** What keys may be, where keyBy says so. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
 }
 
 /** Edges that lead back to `node`, if it is the head of a loop. */

@@ -1,6 +1,7 @@
 import { merge, type Observable } from 'rxjs';
 import type { StreamElement } from '../element/element.js';
 import type { Key } from '../element/key.js';
+import type { KeyType } from '../element/key-type.js';
 import type { States } from '../state/descriptors.js';
 import type { KeyedHandler, TimerHandler } from './key-context.js';
 import { perKeyedRecord, type OpenClose } from './keyed-handler.js';
@@ -14,6 +15,8 @@ export interface CoProcessDefinition<T, U, K extends Key, S extends States, O> e
   /** The keyBys in front, for messages. */
   readonly firstKeyedAt?: string | undefined;
   readonly secondKeyedAt?: string | undefined;
+  /** What keys may be, where that is declared. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
   /** The `this` of the handlers. */
   readonly self?: unknown;
   readonly onFirst: KeyedHandler<T, K, S, O>;

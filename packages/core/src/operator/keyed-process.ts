@@ -1,6 +1,7 @@
 import type { Clock } from '../contracts/clock.js';
 import type { OperatorUid } from '../element/ids.js';
 import type { Key } from '../element/key.js';
+import type { KeyType } from '../element/key-type.js';
 import { declarations, type DeclaredState, type States } from '../state/descriptors.js';
 import { droppedNames } from '../state/dropped.js';
 import type { Declared } from '../state/state-match.js';
@@ -16,6 +17,8 @@ export interface KeyedProcessDefinition<T, K extends Key, S extends States, O> e
   readonly keyOf: (record: T) => K;
   /** The keyBy in front, for messages. */
   readonly keyedAt?: string | undefined;
+  /** What keys may be, where that is declared. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
   /** The `this` of the handlers. */
   readonly self?: unknown;
   readonly onRecord: KeyedHandler<T, K, S, O>;
@@ -42,11 +45,12 @@ export function keyedHandlers<K extends Key, S extends States, O>(
     readonly state: S;
     readonly self?: unknown;
     readonly onTimer?: TimerHandler<K, S, O> | undefined;
+    readonly keyTypes?: readonly KeyType[] | undefined;
   },
 ): KeyedHandlers<O> {
-  const { state, self, onTimer } = definition;
+  const { state, self, onTimer, keyTypes } = definition;
   const declared = keyedStates(context.uid, state, onTimer !== undefined, context.clock);
-  const keyed = new KeyedState(context, declared.keyed.states, declared.keyed.dropped);
+  const keyed = new KeyedState(context, declared.keyed.states, { dropped: declared.keyed.dropped, keyTypes });
   return { context, declared, keyed, self, timers: new KeyedTimers<O>(context, keyed, onTimer, self) };
 }
 
@@ -56,7 +60,7 @@ export function keyedStates(
   states: States,
   hasTimers: boolean,
   clock: Clock,
-): Required<DeclaredStates> & { readonly keyed: Declared<DeclaredState>; readonly operator: Declared<never> } {
+): DeclaredStates & { readonly keyed: Declared<DeclaredState>; readonly operator: Declared<never> } {
   const dropped = droppedNames(states);
   return {
     keyed: { states: [...declarations(uid, states, clock), ...(hasTimers ? TIMER_STATES : [])], dropped },

@@ -11,6 +11,7 @@ import { assertKey, isPlainKey } from '../element/assert-key.js';
 import type { RecordBatch } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import type { Key } from '../element/key.js';
+import type { KeyType } from '../element/key-type.js';
 import { WeirError } from '../errors.js';
 import type { DeclaredState } from '../state/descriptors.js';
 import type { Declared } from '../state/state-match.js';
@@ -18,6 +19,14 @@ import { ExpirySweeps } from './expiry-sweeps.js';
 import { GroupWatermarks } from './group-watermarks.js';
 import { liveCaptures } from './live-capture.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
+import { requireDeclaredTypes, requireLikeStored } from './stored-key-types.js';
+
+export interface KeyedRestoreOptions {
+  /** Names of states that are left behind in what is restored. */
+  readonly dropped?: readonly string[] | undefined;
+  /** What keys may be; absent: whatever they have been. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
+}
 
 /** The keyed state of one operator over its life: opened, filled from a checkpoint, captured, closed. */
 export class KeyedState {
@@ -31,12 +40,19 @@ export class KeyedState {
   #sweeps: ExpirySweeps | undefined;
   /** The batch that is worked on. With what it was keyed by: it may be the batch of two inputs. */
   #keyed: { readonly batch: unknown; readonly keyOf: unknown; readonly keys: readonly Key[] } | undefined;
+  readonly #keyTypes: readonly KeyType[] | undefined;
+  /** Until the first batch behind a restore. */
+  #isBehindRestore = false;
   #handles: Readonly<Record<string, object>> = {};
   #watermark = Number.NEGATIVE_INFINITY;
 
-  /** `dropped` names states that are left behind in what is restored. */
-  constructor(context: OperatorContext, declarations: readonly StateDeclaration[], dropped: readonly string[] = []) {
+  constructor(
+    context: OperatorContext,
+    declarations: readonly StateDeclaration[],
+    { dropped = [], keyTypes }: KeyedRestoreOptions = {},
+  ) {
     this.#context = context;
+    this.#keyTypes = keyTypes;
     this.#declared = { states: declarations, dropped };
     this.#liveCapture = liveCaptures(declarations);
     for (const { name, recordedAs } of declarations)
@@ -83,6 +99,10 @@ export class KeyedState {
       keys[i] = key;
     }
     this.#keyed = { batch, keyOf, keys };
+    if (this.#isBehindRestore && length > 0) {
+      this.#isBehindRestore = false;
+      requireLikeStored(this.#context.uid, this.store, this.#names, keys);
+    }
     this.#sweeps?.pay(length);
     this.#store?.lookAhead?.(keys);
     return keys;
@@ -126,7 +146,13 @@ export class KeyedState {
       for (const section of group.sections) store.restore(sectionOf(section, kinds));
     }
     store.restored?.(base);
+    if (this.#keyTypes === undefined) this.#isBehindRestore = true;
+    else requireDeclaredTypes(this.#context.uid, store, this.#names, this.#keyTypes);
     this.#watermark = watermarks.smallest ?? this.#watermark;
+  }
+
+  get #names(): readonly string[] {
+    return this.#declared.states.map(({ name }) => name);
   }
 
   #unreadable({ checkpointId }: RestoredState, { engine }: NativeStateHandle): WeirError {

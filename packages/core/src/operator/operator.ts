@@ -24,6 +24,7 @@ import type { StreamElement } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
 import type { CompileSchema } from '../state/schema-check.js';
 import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
+import type { KeyType } from '../element/key-type.js';
 import type { Flow } from './flow.js';
 
 /**
@@ -136,6 +137,8 @@ export interface OperatorContext {
 export interface DeclaredStates {
   readonly keyed?: Declared<StateDeclaration> | undefined;
   readonly operator?: Declared<OperatorStateDeclaration> | undefined;
+  /** What the keys of keyed state may be; absent: anything. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
 }
 
 /** How the graph makes the operator of a node. */

@@ -1,4 +1,5 @@
 import type { Key } from '../element/key.js';
+import type { KeyType } from '../element/key-type.js';
 import { valueState, type StateDescriptor, type StateOptions } from '../state/descriptors.js';
 import type { ValueState } from '../contracts/state-backend.js';
 import { keyedProcessOperator } from './keyed-process.js';
@@ -23,6 +24,7 @@ export function scanOperator<T, A, K extends Key>(
   definition: ScanAccumulator<A> & {
     readonly keyOf: (record: T) => K;
     readonly keyedAt?: string | undefined;
+    readonly keyTypes?: readonly KeyType[] | undefined;
     readonly accumulate: (accumulator: A, value: T, key: K) => A;
   },
 ): Operator<T, A> {
@@ -30,6 +32,7 @@ export function scanOperator<T, A, K extends Key>(
   return keyedProcessOperator<T, K, typeof state, A>(context, {
     keyOf: definition.keyOf,
     keyedAt: definition.keyedAt,
+    keyTypes: definition.keyTypes,
     state,
     onRecord(record, { key, state: { accumulator } }, emit) {
       const next = definition.accumulate(accumulator.value(), record, key);

@@ -1,6 +1,7 @@
 import type { SourceGrade } from '../../contracts/source.js';
 import { assertKey, isPlainKey } from '../../element/assert-key.js';
 import type { Key } from '../../element/key.js';
+import { keyTypeOf, type KeyType } from '../../element/key-type.js';
 import { WeirError } from '../../errors.js';
 import { coProcessOperator } from '../../operator/co-process.js';
 import type { Emit, KeyContext, Sync, TimerContext } from '../../operator/key-context.js';
@@ -20,20 +21,40 @@ export interface NameTheOutput<_ extends string> {
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- an operator that declares no state has none to offer
 type NoStates = Record<never, never>;
 
+export interface KeyByOptions {
+  /**
+   * What keys may be. Restored state with keys of another type is then refused before the first record (KEY_TYPE_CHANGED), and so is a key of
+   * another type (KEY_INVALID). Absent: whatever they are.
+   */
+  readonly types?: readonly KeyType[] | undefined;
+}
+
 /** Groups records by key: the next operator gets all records of a key in one subtask, and may keep state for each key. */
 export function keyBy<T, const K extends Key>(
   key: (value: T) => K,
+  { types }: KeyByOptions = {},
 ): <G extends SourceGrade>(s: Stream<T, G>) => KeyedStream<T, K, G> {
   return <G extends SourceGrade>(s: Stream<T, G>) => {
     const place = `keyBy behind ${s['~node'].edges.map(({ from }) => nameInGraph(from)).join(', ')}`;
     const checked = (value: T): K => {
       const chosen = key(value);
       if (!isPlainKey(chosen)) assertKey(chosen, place);
+      if (types !== undefined) requireType(chosen, types, place);
       return chosen;
     };
     // Keyed operators look at the keys by themselves: they also run where nothing is exchanged.
-    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked }, key, place);
+    const keyed = { keyOf: types === undefined ? key : checked, keyedAt: place, keyTypes: types };
+    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked }, keyed);
   };
+}
+
+function requireType(key: Key, types: readonly KeyType[], place: string): void {
+  if (types.includes(keyTypeOf(key))) return;
+  throw new WeirError(
+    'KEY_INVALID',
+    `${place} gave a key of type ${keyTypeOf(key)}, and declares keys of type ${types.join(' or ')}.`,
+    { recoverable: false },
+  );
 }
 
 export interface KeyedProcessSpec<T, K extends Key, O, S extends States> extends OperatorOptions, OpenClose {
@@ -58,11 +79,15 @@ export function keyedProcess<
       {
         name: 'keyedProcess',
         isStateful: isStateful(spec),
-        declares: (uid, clock) => keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
+        declares: (uid, clock) => ({
+          ...keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
+          keyTypes: s['~node'].keyTypes,
+        }),
         create: (context) =>
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
             keyedAt: s['~node'].keyedAt,
+            keyTypes: s['~node'].keyTypes,
             state: spec.state ?? ({} as S),
             self: spec,
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
@@ -101,18 +126,23 @@ export function coProcess<
   return <G extends SourceGrade>(s: KeyedStream<T, K, G>) => {
     const firstKeyOf = keyOfStream<T, K>(s, 'coProcess');
     const secondKeyOf = keyOfStream<U, K>(other, 'coProcess');
+    const keyTypes = eitherOf(s['~node'].keyTypes, other['~node'].keyTypes);
     return transform<O, G | H>(
       [s, other],
       {
         name: 'coProcess',
         isStateful: isStateful(spec),
-        declares: (uid, clock) => keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
+        declares: (uid, clock) => ({
+          ...keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
+          keyTypes,
+        }),
         create: (context) =>
           coProcessOperator<T, U, K, S, O>(context, {
             firstKeyOf,
             secondKeyOf,
             firstKeyedAt: s['~node'].keyedAt,
             secondKeyedAt: other['~node'].keyedAt,
+            keyTypes,
             state: spec.state ?? ({} as S),
             self: spec,
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
@@ -148,11 +178,15 @@ export function scan<T, A, K extends Key>(
       {
         name: 'scan',
         isStateful: true,
-        declares: (uid, clock) => keyedStates(uid, scanStates({ seed, accumulator: options }), false, clock),
+        declares: (uid, clock) => ({
+          ...keyedStates(uid, scanStates({ seed, accumulator: options }), false, clock),
+          keyTypes: s['~node'].keyTypes,
+        }),
         create: (context) =>
           scanOperator<T, A, K>(context, {
             keyOf,
             keyedAt: s['~node'].keyedAt,
+            keyTypes: s['~node'].keyTypes,
             accumulate,
             seed,
             accumulator: options,
@@ -161,6 +195,14 @@ export function scan<T, A, K extends Key>(
       options,
     );
   };
+}
+
+/** Undefined, which is anything, if one of them is. */
+function eitherOf(
+  first: readonly KeyType[] | undefined,
+  second: readonly KeyType[] | undefined,
+): readonly KeyType[] | undefined {
+  return first === undefined || second === undefined ? undefined : [...first, ...second];
 }
 
 function isStateful({ state, onTimer }: { readonly state?: States; readonly onTimer?: unknown }): boolean {

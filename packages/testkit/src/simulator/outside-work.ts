@@ -10,6 +10,7 @@ const MOST_TURNS = 1_000_000;
  */
 export class OutsideWork {
   #running = 0;
+  readonly #pauses = new Set<(reason: Error) => void>();
   readonly #closing = new Set<() => Awaitable<void>>();
 
   async run<T>(work: () => Awaitable<T>): Promise<T> {
@@ -21,12 +22,21 @@ export class OutsideWork {
     }
   }
 
-  /** What the work waits for is simulated, so steps have to be taken meanwhile. */
+  /**
+   * What the work waits for is simulated, so steps have to be taken meanwhile. Rejects when the process ends: what it waits for does not come then,
+   * and the work has files to close.
+   */
   async pause<T>(waiting: PromiseLike<T>): Promise<T> {
     this.#running--;
+    let end = (_reason: Error): void => undefined;
     try {
-      return await waiting;
+      return await new Promise<T>((resolve, reject) => {
+        end = reject;
+        this.#pauses.add(end);
+        waiting.then(resolve, reject);
+      });
     } finally {
+      this.#pauses.delete(end);
       this.#running++;
     }
   }
@@ -49,6 +59,8 @@ export class OutsideWork {
 
   /** The process is no more. */
   async end(): Promise<void> {
+    for (const end of this.#pauses) end(new Error('the simulated process has ended'));
+    await this.settled();
     for (const close of this.#closing) {
       try {
         await close();

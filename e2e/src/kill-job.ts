@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { createFsStorage } from '@weir/backend-fs';
 import { createMemoryStateBackend } from '@weir/backend-memory';
+import { createRocksStateBackend } from '@weir/backend-rocksdb';
 import { fileSink, fileSource, jsonLines } from '@weir/connectors/file';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { CheckpointStorageRole, createEnvironment, StateBackendRole, type JobHandle, type Plugin } from '@weir/core';
-import type { Sink, Source, SourceSplit } from '@weir/core/contracts';
+import type { Sink, Source, SourceSplit, StateBackend } from '@weir/core/contracts';
 import {
   filter,
   iterate,
@@ -35,6 +36,8 @@ export interface KillJobOptions {
   readonly mode: 'exactly-once' | 'at-least-once';
   /** Barriers overtake what waits in channels; then it is the sink that is slow, so that something does. */
   readonly unaligned: boolean;
+  /** Where keyed state is, and whether checkpoints are incremental: in all but `memory` they are. */
+  readonly state: 'memory' | 'changelog' | 'rocksdb';
   /** `loop`: every record goes round some times before it is counted. */
   readonly shape?: 'chain' | 'loop' | undefined;
   readonly target: Target;
@@ -42,12 +45,13 @@ export interface KillJobOptions {
 
 /** File → keyed state → file, slow enough to be killed in the middle, every step of its checkpoints announced. */
 export async function startKillJob(options: KillJobOptions): Promise<JobHandle> {
-  const { dir, parallelism, mode, unaligned, shape, target } = options;
+  const { dir, parallelism, mode, unaligned, state, shape, target } = options;
   const phases = new PhaseTeller(target);
   const plugins: Plugin = {
     name: 'observed',
     install(binder) {
-      binder.provide(StateBackendRole, 'memory', () => observedBackend(createMemoryStateBackend(), phases));
+      const backend = state === 'rocksdb' ? rocksIn(dir) : createMemoryStateBackend();
+      binder.provide(StateBackendRole, backend.type, () => observedBackend(backend, phases));
       binder.provide(CheckpointStorageRole, 'fs', () =>
         observedStorage(
           createFsStorage({
@@ -61,7 +65,12 @@ export async function startKillJob(options: KillJobOptions): Promise<JobHandle> 
     },
   };
   const env = createEnvironment({ parallelism, plugins: [checkpointCoordinator(), plugins] });
-  env.enableCheckpointing('15ms', { mode, unaligned, tolerableFailures: Number.POSITIVE_INFINITY });
+  env.enableCheckpointing('15ms', {
+    mode,
+    unaligned,
+    incremental: state !== 'memory',
+    tolerableFailures: Number.POSITIVE_INFINITY,
+  });
   const source = fileSource({ path: join(dir, 'in'), format: jsonLines<InputRecord>() });
   const sink = observedSink(fileSink({ dir: join(dir, 'out'), format: jsonLines<OutputRecord>() }), phases);
   env
@@ -92,6 +101,11 @@ export async function startKillJob(options: KillJobOptions): Promise<JobHandle> 
   });
   if (target.phase === 'stop') stopSoon(job, phases);
   return job;
+}
+
+/** A cache for a few keys only, so that the database has to do with most records. */
+function rocksIn(dir: string): StateBackend {
+  return createRocksStateBackend({ dir: join(dir, 'rocksdb'), cacheSize: 16 * 1024 });
 }
 
 /** Long enough for a checkpoint or two before. */

@@ -30,20 +30,20 @@ const WIDEST = 5;
  * until it finishes or `atMost` kills are used up, from where on it is left alone. Then its output is held against what it must be.
  */
 export async function killRun(
-  options: Pick<KillJobOptions, 'mode' | 'unaligned' | 'shape'> & { readonly parallelism: Parallelism },
+  options: Omit<KillJobOptions, 'dir' | 'target' | 'parallelism'> & { readonly parallelism: Parallelism },
   atMost: number,
   random: Random,
 ): Promise<RunResult> {
   const dir = mkdtempSync(join(tmpdir(), 'weir-e2e-'));
   writeInput(dir);
   const kills: KillRecord[] = [];
-  const { mode, unaligned, parallelism } = options;
+  const { parallelism, ...fixed } = options;
   let checkpoints = 0;
   let processes = 0;
   let width = parallelism === 'changing' ? 1 + Math.floor(random() * WIDEST) : parallelism;
   for (;;) {
     const kill = kills.length < atMost ? nextKill(random, checkpoints === 0) : undefined;
-    const outcome = await runOnce({ dir, mode, unaligned, parallelism: width }, kill);
+    const outcome = await runOnce({ ...fixed, dir, parallelism: width }, kill);
     processes++;
     if (outcome.kind === 'finished') break;
     if (outcome.kind === 'failed') {
@@ -61,6 +61,6 @@ export async function killRun(
     if (parallelism === 'changing') width = 1 + ((width + Math.floor(random() * (WIDEST - 1))) % WIDEST);
   }
   const verdict = verify(dir);
-  if (verdict.lost + verdict.duplicated === 0 || mode === 'at-least-once') rmSync(dir, { recursive: true });
+  if (verdict.lost + verdict.duplicated === 0 || fixed.mode === 'at-least-once') rmSync(dir, { recursive: true });
   return { kills, ...verdict };
 }

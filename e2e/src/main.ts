@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { seededRandom } from '@weir/testkit';
 import { killRun, type KillRecord, type Parallelism, type RunResult } from './kill-run.js';
+import type { KillJobOptions } from './kill-job.js';
 import { PHASES } from './phases.js';
 
 const LEAST_SHARE_PER_PHASE = 0.02;
@@ -14,51 +15,69 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** Every job changes its parallelism from process to process; otherwise every second one does. */
     rescale: { type: 'boolean', default: false },
+    /** Where all jobs keep their state; otherwise most in memory, and some each way. */
+    backend: { type: 'string' },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
-  console.error('usage: npm run e2e -- --kills <count> [--seed <number>] [--rescale]');
+const BACKENDS: readonly string[] = ['memory', 'changelog', 'rocksdb'] satisfies readonly State[];
+const backend = values.backend as State | undefined;
+if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed) || !BACKENDS.includes(backend ?? 'memory')) {
+  console.error(
+    `usage: npm run e2e -- --kills <count> [--seed <number>] [--rescale] [--backend ${BACKENDS.join(' | ')}]`,
+  );
   process.exit(2);
 }
 
 const started = performance.now();
 console.log(`killing ${String(kills)} processes, seed ${String(seed)}`);
 const some = Math.max(1, Math.round(kills / 10));
-const exactly = await killAll('exactly-once', kills, seed);
-const atLeast = await killAll('at-least-once', some, seed + 1);
-const unaligned = await killAll('unaligned', some, seed + 2);
-const loops = await killAll('loop', some, seed + 3);
+const state = backend ?? 'memory';
+const exactly = await killAll({ name: 'exactly-once', state }, kills, seed);
+/** Of what is right in all of them: nothing lost and nothing twice. */
+const others = [
+  await killAll({ name: 'unaligned', unaligned: true, state }, some, seed + 2),
+  await killAll({ name: 'loops', shape: 'loop', state }, some, seed + 3),
+  ...(backend === undefined
+    ? [
+        await killAll({ name: 'changelog', state: 'changelog' }, some, seed + 4),
+        await killAll({ name: 'rocksdb', state: 'rocksdb' }, some, seed + 5),
+      ]
+    : []),
+];
+const atLeast = await killAll({ name: 'at-least-once', mode: 'at-least-once', state }, some, seed + 1);
 histogram(exactly.kills);
 console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
-console.log(
-  `e2e loops: ${String(loops.kills.length)} kills, ${String(loops.lost)} lost, ${String(loops.duplicated)} duplicated`,
-);
+for (const { name, kills: killed, lost, duplicated } of others)
+  console.log(`e2e ${name}: ${String(killed.length)} kills, ${String(lost)} lost, ${String(duplicated)} duplicated`);
 console.log(`e2e at-least-once: ${String(atLeast.kills.length)} kills, ${String(atLeast.lost)} lost`);
-console.log(
-  `e2e unaligned: ${String(unaligned.kills.length)} kills, ${String(unaligned.lost)} lost, ${String(unaligned.duplicated)} duplicated`,
-);
 
 const isSpread = isWellSpread(exactly.kills);
 console.log(
   `e2e: ${String(exactly.kills.length)} kills, ${String(exactly.lost)} lost, ${String(exactly.duplicated)} duplicated`,
 );
 process.exitCode =
-  exactly.lost + exactly.duplicated + atLeast.lost + unaligned.lost + unaligned.duplicated === 0 &&
-  loops.lost + loops.duplicated === 0 &&
+  [exactly, ...others].every(({ lost, duplicated }) => lost + duplicated === 0) &&
+  atLeast.lost === 0 &&
   exactly.kills.length === kills &&
   isSpread
     ? 0
     : 1;
 
+type State = KillJobOptions['state'];
+/** Jobs that are alike in all but their parallelism. */
+type Kind = Partial<Pick<KillJobOptions, 'mode' | 'unaligned' | 'shape'>> & {
+  readonly name: string;
+  readonly state: State;
+};
+
 /** Job after job, two at a time, over parallelism 1, 2, 4 and changing ones, until exactly `count` processes were killed. */
 async function killAll(
-  kind: 'exactly-once' | 'at-least-once' | 'unaligned' | 'loop',
+  { name, ...kind }: Kind,
   count: number,
-  seedOfMode: number,
-): Promise<RunResult> {
-  const mode = kind === 'at-least-once' ? kind : 'exactly-once';
+  seedOfKind: number,
+): Promise<RunResult & { readonly name: string }> {
   const all: KillRecord[] = [];
   let lost = 0;
   let duplicated = 0;
@@ -71,9 +90,9 @@ async function killAll(
       const number = run++;
       const parallelism = parallelismOf(number);
       const result = await killRun(
-        { mode, unaligned: kind === 'unaligned', shape: kind === 'loop' ? 'loop' : 'chain', parallelism },
+        { mode: 'exactly-once', unaligned: false, ...kind, parallelism },
         atMost,
-        seededRandom(seedOfMode * 1_000_003 + number),
+        seededRandom(seedOfKind * 1_000_003 + number),
       );
       // A job that finished before it was killed that often gives back what is left.
       reserved -= atMost - result.kills.length;
@@ -81,13 +100,13 @@ async function killAll(
       lost += result.lost;
       duplicated += result.duplicated;
       console.log(
-        `${kind} job ${String(number + 1)} (parallelism ${String(parallelism)}): ${String(result.kills.length)} kills, ` +
+        `${name} job ${String(number + 1)} (parallelism ${String(parallelism)}): ${String(result.kills.length)} kills, ` +
           `${String(result.lost)} lost, ${String(result.duplicated)} duplicated; ${String(all.length)} of ${String(count)}`,
       );
     }
   };
   await Promise.all([lane(), lane()]);
-  return { kills: all, lost, duplicated };
+  return { name, kills: all, lost, duplicated };
 }
 
 function parallelismOf(job: number): Parallelism {

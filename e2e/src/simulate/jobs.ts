@@ -1,5 +1,6 @@
 import { createFsStorage } from '@weir/backend-fs';
 import { memoryState, memoryStorage } from '@weir/backend-memory';
+import { rocksState } from '@weir/backend-rocksdb';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { CheckpointStorageRole, type Plugin, type PluginList } from '@weir/core';
 import type { Random } from '@weir/core/contracts';
@@ -14,21 +15,32 @@ import {
   type MakeSimulatedJob,
 } from '@weir/testkit';
 
-/** Random jobs on the plugins of this repository. Three of five keep their checkpoints in memory, the others on a disk that forgets. */
-export const jobs: MakeSimulatedJob = randomJobs((random) => {
-  const restart = { attempts: Math.floor(random() * 4), delay: Math.floor(random() * 50) };
-  const common = (): PluginList => [checkpointCoordinator(), memoryState(), fixedDelayRestart(restart)];
-  if (random() < 0.6) return { plugins: () => [common(), memoryStorage()], incremental: true };
-  const disk = forgetfulDisk(random);
-  return {
-    plugins: () => [common(), disk.storage()],
-    savepointDirectory: '/savepoints',
-    incremental: true,
-    processDied: () => {
-      disk.lose();
-    },
-  };
-});
+/** Where the jobs of a simulation keep their keyed state. */
+export const BACKENDS = ['memory', 'rocksdb'] as const;
+export type Backend = (typeof BACKENDS)[number];
+
+/**
+ * Random jobs on the plugins of this repository. Three of five keep their checkpoints in memory, the others on a disk that forgets. Half of them
+ * have incremental checkpoints.
+ */
+export const jobsOn = (backend: Backend): MakeSimulatedJob =>
+  randomJobs((random) => {
+    const restart = { attempts: Math.floor(random() * 4), delay: Math.floor(random() * 50) };
+    const state = backend === 'rocksdb' ? rocksState({ cacheSize: '4 kb' }) : memoryState();
+    const common = (): PluginList => [checkpointCoordinator(), state, fixedDelayRestart(restart)];
+    if (random() < 0.6) return { plugins: () => [common(), memoryStorage()], incremental: true };
+    const disk = forgetfulDisk(random);
+    return {
+      plugins: () => [common(), disk.storage()],
+      savepointDirectory: '/savepoints',
+      incremental: true,
+      processDied: () => {
+        disk.lose();
+      },
+    };
+  });
+
+export const jobs: MakeSimulatedJob = jobsOn('memory');
 
 /** Checkpoints in files, each part in one of its own. When a process dies, half of the time the machine loses its power too. */
 function forgetfulDisk(random: Random): { storage(): Plugin; lose(): void } {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { FAULT_CLASSES, runSeed, simulate, type SimulationReport } from '@weir/testkit';
-import { jobs } from './jobs.js';
+import { BACKENDS, jobsOn, type Backend } from './jobs.js';
 import { killMutants } from './kill-mutants.js';
 
 const LEAST_RESTORED = 0.9;
@@ -15,8 +15,10 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     only: { type: 'string' },
+    backend: { type: 'string', default: 'memory' },
   },
 });
+const jobs = jobsOn(backendOf(values.backend));
 if (values.seed !== undefined) await replay(number('seed', values.seed), values.trace);
 else if (values.mutants) await mutants(number('seeds', values.seeds ?? '200'), values.only);
 else await search(number('seeds', values.seeds ?? '500'), number('from', values.from));
@@ -99,6 +101,13 @@ async function mutants(seeds: number, only: string | undefined): Promise<void> {
   const survivors = results.filter(({ seed }) => seed === undefined).length;
   console.log(`simulate: ${String(results.length)} mutants, ${String(survivors)} survived`);
   process.exitCode = survivors === 0 ? 0 : 1;
+}
+
+function backendOf(name: string): Backend {
+  const found = BACKENDS.find((backend) => backend === name);
+  if (found !== undefined) return found;
+  console.error(`--backend must be ${BACKENDS.join(' or ')}, not ${name}.`);
+  process.exit(2);
 }
 
 function number(name: string, text: string): number {

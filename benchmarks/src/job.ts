@@ -2,12 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fsBackend } from '@weir/backend-fs';
+import { rocksBackend, type RocksStatePluginOptions } from '@weir/backend-rocksdb';
 import { checkpointCoordinator } from '@weir/coordinator';
-import { createEnvironment, type CheckpointOptions, type CheckpointStats, type JobHandle } from '@weir/core';
+import {
+  createEnvironment,
+  type CheckpointOptions,
+  type CheckpointStats,
+  type JobHandle,
+  type PluginList,
+} from '@weir/core';
 import { SILENT, staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
 import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
 import { Standstill } from './standstill.js';
-import { accept, project, type Input, type Total } from './workload.js';
+import { accept, project, textOf, totalIn, type Input, type Total } from './workload.js';
 
 export interface BenchmarkJobOptions {
   readonly records: readonly Input[];
@@ -21,9 +28,20 @@ export interface BenchmarkJobOptions {
   readonly rate?: number | undefined;
   /** Records in all; undefined: until it is cancelled. */
   readonly count?: number | undefined;
+  /** Records in all by now: more come when it gives more. */
+  readonly upTo?: (() => number) | undefined;
   readonly checkpointsDir?: string | undefined;
+  /** Sums are kept as texts of about 100 bytes. */
+  readonly texts?: boolean | undefined;
+  /** Default: in memory. */
+  readonly state?: StateChoice | undefined;
   readonly restoreFrom?: string | undefined;
   readonly onWrite?: ((batch: readonly Total[]) => void | Promise<void>) | undefined;
+}
+
+/** RocksDB. Without sizes it has its own. */
+export interface StateChoice {
+  readonly rocksdb: Pick<RocksStatePluginOptions, 'cacheSize' | 'blockCacheSize' | 'memtableSize'>;
 }
 
 export interface BenchmarkJob extends AsyncDisposable {
@@ -41,7 +59,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
   const env = createEnvironment({
     logger: SILENT,
     parallelism: options.parallelism,
-    plugins: [checkpointCoordinator(), fsBackend({ checkpointsDir: dir })],
+    plugins: [checkpointCoordinator(), backendOf(options.state, dir)],
   });
   if (options.checkpointEveryMs !== undefined)
     env.enableCheckpointing(options.checkpointEveryMs, options.checkpointing);
@@ -51,15 +69,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
       map(project),
       filter(accept),
       keyBy(({ key }) => key),
-      keyedProcess({
-        uid: 'total',
-        state: { total: valueState({ initial: () => 0 }) },
-        onRecord({ value }, { key, state }, emit: Emit<Total>) {
-          const total = state.total.value() + value;
-          state.total.update(total);
-          emit({ key, total });
-        },
-      }),
+      options.texts === true ? summingTexts : summing,
     )
     .to(counting(counts, options.onWrite), { uid: 'out' });
   const handle = await env.start('benchmark', { restoreFrom: options.restoreFrom });
@@ -81,8 +91,33 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
   };
 }
 
+const summing = keyedProcess({
+  uid: 'total',
+  state: { total: valueState({ initial: () => 0 }) },
+  onRecord({ key, value }: Input, { state }, emit: Emit<Total>) {
+    const total = state.total.value() + value;
+    state.total.update(total);
+    emit({ key, total });
+  },
+});
+
+const summingTexts = keyedProcess({
+  uid: 'total',
+  state: { text: valueState({ initial: () => '' }) },
+  onRecord({ key, value }: Input, { state }, emit: Emit<Total>) {
+    const total = totalIn(state.text.value()) + value;
+    state.text.update(textOf(total));
+    emit({ key, total });
+  },
+});
+
+function backendOf(state: StateChoice | undefined, checkpointsDir: string): PluginList {
+  if (state === undefined) return fsBackend({ checkpointsDir });
+  return rocksBackend({ checkpointsDir, ...state.rocksdb });
+}
+
 function repeated(
-  { records, rate, count = Number.POSITIVE_INFINITY }: BenchmarkJobOptions,
+  { records, rate, count = Number.POSITIVE_INFINITY, upTo }: BenchmarkJobOptions,
   counts: BenchmarkJob['counts'],
   standstill: Standstill,
 ): Source<Input, 'replayable', { readonly id: string }, number> {
@@ -101,10 +136,18 @@ function repeated(
         counts.read += batch.length;
         return batch;
       };
+      const takeBelow = async (limit: () => number, max: number): Promise<readonly Input[]> => {
+        while (position >= limit())
+          await new Promise<void>((resolve) => {
+            clock.timer(1, resolve);
+          });
+        return take(Math.min(max, limit() - position));
+      };
       return Promise.resolve({
         poll(max: number) {
           if (position >= count) return 'end';
           if (standstill.over !== undefined) return standstill.over.then(() => take(max));
+          if (upTo !== undefined) return takeBelow(upTo, max);
           if (pace === undefined) return take(max);
           const due = pace.due(position);
           return due > 0 ? take(Math.min(max, due)) : pace.next().then(() => take(Math.min(max, pace.due(position))));

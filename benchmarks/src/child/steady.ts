@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answer, argument } from '../child.js';
-import { startJob } from '../job.js';
+import { startJob, type StateChoice } from '../job.js';
 import { workload } from '../workload.js';
 
 /** A job at a fixed rate in its steady state: what its event loop and memory do, with or without checkpoints. */
@@ -10,6 +10,7 @@ export interface SteadyArgument {
   readonly rate: number;
   readonly checkpoints: boolean;
   readonly ms: number;
+  readonly state?: StateChoice | undefined;
 }
 export interface SteadyResult {
   readonly longestDelayMs: number;
@@ -20,10 +21,16 @@ export interface SteadyResult {
   readonly recordsPerSecond: number;
 }
 
-const { keys, rate, checkpoints, ms } = argument<SteadyArgument>();
+const { keys, rate, checkpoints, ms, state } = argument<SteadyArgument>();
 const records = workload('string', keys);
 
-const job = await startJob({ records, rate, checkpointEveryMs: checkpoints ? 1000 : undefined });
+const job = await startJob({
+  records,
+  rate,
+  state,
+  checkpointEveryMs: checkpoints ? 1000 : undefined,
+  checkpointing: { incremental: state !== undefined },
+});
 // Every record once, so that nearly all keys exist, then a little to settle.
 while (job.counts.read < records.length * 2) await sleep(50);
 await sleep(1000);

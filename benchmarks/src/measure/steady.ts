@@ -8,6 +8,8 @@ const PAIRS = 5;
 /** Uniform updates: about a third of what the job can do, so that both sides have the same load. */
 const RATE = 500_000;
 const MS = 12_000;
+const ROCKSDB_PAIRS = 2;
+const ROCKSDB_RATE = 100_000;
 
 /** What checkpoints of 1,000,000 keys add to the longest delay of the event loop, and to memory. */
 export async function steady(report: Report): Promise<void> {
@@ -45,10 +47,41 @@ export async function steady(report: Report): Promise<void> {
   );
 }
 
+/** The same on RocksDB with incremental checkpoints, at a rate that it keeps up with. */
+export async function rocksdbSteady(report: Report): Promise<void> {
+  const stalls: number[] = [];
+  const windows: SteadyResult[] = [];
+  const delays: { readonly with: number; readonly without: number }[] = [];
+  for (let pair = 0; pair < ROCKSDB_PAIRS; pair++) {
+    const options = { rate: ROCKSDB_RATE, state: { rocksdb: {} } };
+    const without = await measure(false, options);
+    const with_ = await measure(true, options);
+    windows.push(with_);
+    delays.push({ with: round(with_.longestDelayMs), without: round(without.longestDelayMs) });
+    stalls.push(with_.longestDelayMs - without.longestDelayMs);
+  }
+  const details = {
+    records_per_second: round(median(windows.map(({ recordsPerSecond }) => recordsPerSecond))),
+    longest_delay_ms: delays,
+  };
+  report.add(
+    'rocksdb_stall_ms_1m_keys',
+    withCheckpoints(paired(stalls, { unit: 'ms', bar: { atMost: 20 }, details }), windows),
+  );
+}
+
 function mebibytes(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
 }
 
-function measure(checkpoints: boolean): Promise<SteadyResult> {
-  return inChild<SteadyResult>('steady', { keys: 1_000_000, rate: RATE, checkpoints, ms: MS } satisfies SteadyArgument);
+function measure(
+  checkpoints: boolean,
+  options: Pick<SteadyArgument, 'rate' | 'state'> = { rate: RATE },
+): Promise<SteadyResult> {
+  return inChild<SteadyResult>('steady', {
+    ...options,
+    keys: 1_000_000,
+    checkpoints,
+    ms: MS,
+  } satisfies SteadyArgument);
 }

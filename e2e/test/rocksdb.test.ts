@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fsStorage } from '@weir/backend-fs';
 import { memoryState } from '@weir/backend-memory';
 import { createRocksStateBackend, rocksBackend } from '@weir/backend-rocksdb';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment, type JobEvent, type JobHandle, type PluginList, type StartOptions } from '@weir/core';
-import { SILENT, messageOf, sleep, staticSplits, type Source } from '@weir/core/contracts';
+import { SILENT, causesOf, messageOf, sleep, staticSplits, type Source } from '@weir/core/contracts';
 import { keyBy, keyedProcess, listState, map, mapState, valueState, type Emit } from '@weir/core/operators';
 import { fixedDelayRestart } from '@weir/restart-strategies';
 import { assertExactlyOnce, transactionalMemorySink, type TransactionalMemorySink } from '@weir/testkit';
@@ -44,13 +44,14 @@ afterEach(() => {
 });
 
 const inMemory = (): PluginList => [memoryState(), fsStorage({ checkpointsDir: join(dir, 'state') })];
-/** With a cache that holds few of the keys. */
+/** With a cache that holds few of the keys, and every file a file of its own. */
 const inRocksDb = (): PluginList =>
   rocksBackend({
     checkpointsDir: join(dir, 'state'),
     dir: join(dir, 'work'),
     cacheSize: '20 kb',
     memtableSize: '64 kb',
+    inlineThreshold: 0,
   });
 
 async function start(state: PluginList, parallelism: number, startOptions: StartOptions = {}): Promise<JobHandle> {
@@ -157,6 +158,40 @@ describe.skipIf(!isThere())('a job with its state in RocksDB', () => {
       limit += 1000;
     }
     const last = await start(inRocksDb(), 4);
+    expect(await last.done).toBe('finished');
+    assertExactlyOnce(sink.visible, EXPECTED);
+  });
+
+  test('is refused a checkpoint of which any file is damaged, with the names of both', async () => {
+    const job = await start(inRocksDb(), 1);
+    await expect.poll(() => sink.visible.length, { timeout: 20_000, interval: 5 }).toBe(limit);
+    await afterCheckpoints(job, 2);
+    await job.cancel();
+    const state = join(dir, 'state', 'counts');
+    const checkpoint = readdirSync(state).find((name) => name.startsWith('chk-'))!;
+    const files = [checkpoint, 'shared'].flatMap((folder) =>
+      readdirSync(join(state, folder)).map((name) => join(folder, name)),
+    );
+    expect(files.length).toBeGreaterThanOrEqual(5);
+    for (const file of files) {
+      const whole = readFileSync(join(state, file));
+      const flipped = Buffer.from(whole);
+      flipped[whole.length >> 1]! ^= 1;
+      for (const damaged of [whole.subarray(0, -1), Buffer.alloc(whole.length), flipped, undefined]) {
+        if (damaged === undefined) rmSync(join(state, file));
+        else writeFileSync(join(state, file), damaged);
+        const restarted = start(inRocksDb(), 1, { restoreFrom: join(state, checkpoint) }).then((again) => again.done);
+        const failure = await restarted.then(String, (error: unknown) => [...causesOf(error)].map(String).join('; '));
+        // Without its `_metadata`, which comes last, it is none.
+        const isGone = damaged === undefined && file.endsWith('_metadata');
+        expect(failure).toMatch(isGone ? /CHECKPOINT_NONE/ : /CHECKPOINT_UNREADABLE/);
+        expect(failure).toContain(checkpoint);
+        if (!file.endsWith('_metadata')) expect(failure).toContain(basename(file));
+      }
+      writeFileSync(join(state, file), whole);
+    }
+    const last = await start(inRocksDb(), 2, { restoreFrom: join(state, checkpoint) });
+    limit = RECORDS;
     expect(await last.done).toBe('finished');
     assertExactlyOnce(sink.visible, EXPECTED);
   });

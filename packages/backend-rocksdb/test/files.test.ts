@@ -251,25 +251,29 @@ describeRocks('incremental captures of RocksDB state', (driver) => {
     await expect(to.store.restoreNative!(outside, files)).rejects.toThrow(/^CHECKPOINT_UNREADABLE/);
   });
 
-  test('end with an error when the store is closed, at any point of their writing', async () => {
-    for (let slices = 0; slices < 12; slices++) {
-      const files = new StoredFiles();
-      const { store, fill } = await openStore(driver, work());
-      fill(0, 500, 1);
-      const taken = store.capture({ checkpointId: 1, mode: 'incremental' });
-      let left = slices;
-      let closed: Promise<void> | undefined;
-      const writing = files.write(taken, {
-        isOver: () => true,
-        next: () => {
-          if (left-- === 0) closed = Promise.resolve(store.close());
-          return Promise.resolve();
-        },
-      });
-      await expect(writing).rejects.toThrow(/^PROTOCOL_VIOLATION.*closed/);
-      await closed;
-    }
-  });
+  for (const mode of ['incremental', 'full'] as const) {
+    test(`end with an error when the store is closed, at any point of their writing, as ${mode} ones do`, async () => {
+      for (let slices = 0; slices < 12; slices++) {
+        const files = new StoredFiles();
+        const { store, fill } = await openStore(driver, work());
+        fill(0, 500, 1);
+        const taken = store.capture({ checkpointId: 1, mode });
+        let left = slices;
+        let closed: Promise<void> | undefined;
+        const slice = {
+          isOver: () => true,
+          next: () => {
+            if (left-- === 0) closed = Promise.resolve(store.close());
+            return Promise.resolve();
+          },
+        };
+        const writing = mode === 'full' ? taken.write({ section: () => undefined }, slice) : files.write(taken, slice);
+        await expect(writing).rejects.toThrow(/^PROTOCOL_VIOLATION.*closed/);
+        if (mode === 'full') taken.release();
+        await closed;
+      }
+    });
+  }
 
   test('leave the state as it is when they are released unwritten, one after the other', async () => {
     const files = new StoredFiles();

@@ -1,46 +1,13 @@
-import type { CheckpointOptions } from '@weir/core';
-import type { StateBackend } from '@weir/core/contracts';
 import { openCheckpoint } from '@weir/core/state-reader';
 import { CrashFileSystem } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
 import { EVERY_STATE_JOB, expectedLines, filesOn, lineSink, startEveryState } from './support/every-state-job.js';
+import { CASES, loaded, namesIn, RECORDS, type Case } from './support/golden-cases.js';
 import { golden, type Golden } from './support/golden-files.js';
-import { rocksdb } from './support/rocksdb.js';
 
 // What was once stored is restored for ever. A golden file that is missing is made by
 //   WEIR_GOLDEN=write npx vitest run --project e2e e2e/test/golden.test.ts
 // and then committed; one that is there is never touched: a new format gets a new name, and the old file stays.
-
-const RECORDS = 60;
-
-interface Case {
-  readonly name: string;
-  readonly kind: 'checkpoint' | 'savepoint';
-  /** State of more bytes lies in files of its own. */
-  readonly inlineThreshold: number;
-  readonly checkpointing: CheckpointOptions;
-  /** Records that are read before each of the three. */
-  readonly reads: readonly [number, number, number];
-  /** Of the state by key. */
-  readonly formats: readonly string[];
-  /** Whose working state it was. Default: in memory. Undefined: the machine does not have it. */
-  readonly backend?: StateBackend | undefined;
-}
-
-type Manner = Pick<Case, 'checkpointing' | 'reads' | 'formats' | 'backend'>;
-const PLAIN: Manner = { checkpointing: {}, reads: [9, 9, 9], formats: ['canonical'] };
-/** Few of the keys change at a time, so that it is not worth a new base. */
-const CHANGES: Manner = { checkpointing: { incremental: true }, reads: [24, 2, 2], formats: ['canonical', 'changes'] };
-
-/** Files of RocksDB, which are never the same twice. */
-const NATIVE: Manner = { ...CHANGES, formats: ['rocksdb'], backend: rocksdb };
-
-const CASES: readonly Case[] = [
-  { name: 'v1-checkpoint', kind: 'checkpoint', inlineThreshold: 0, ...PLAIN },
-  { name: 'v1-savepoint', kind: 'savepoint', inlineThreshold: 20_000, ...PLAIN },
-  { name: 'v1-changes', kind: 'checkpoint', inlineThreshold: 0, ...CHANGES },
-  { name: 'v1-rocksdb', kind: 'checkpoint', inlineThreshold: 0, ...NATIVE },
-];
 
 /** Two checkpoints, and then the one to keep. */
 async function write({ kind, inlineThreshold, checkpointing, reads, backend }: Case, target: Golden): Promise<void> {
@@ -76,23 +43,7 @@ async function write({ kind, inlineThreshold, checkpointing, reads, backend }: C
   );
 }
 
-async function namesIn(disk: CrashFileSystem, folder: string): Promise<readonly string[]> {
-  return (await disk.readDirectory(folder)).map(({ name }) => name);
-}
-
-/** A disk with the files in it, and where they are. */
-async function loaded(
-  stored: Golden,
-  { kind }: Case,
-): Promise<{ readonly disk: CrashFileSystem; readonly pointer: string }> {
-  const disk = new CrashFileSystem();
-  await stored.load(disk, '/golden');
-  const folder = kind === 'checkpoint' ? `/golden/${EVERY_STATE_JOB}` : '/golden/savepoints';
-  const name = (await namesIn(disk, folder)).find((each) => each !== 'shared');
-  return { disk, pointer: `${folder}/${String(name)}` };
-}
-
-describe.each(CASES.filter((each) => !('backend' in each) || each.backend !== undefined))('$name', (each) => {
+describe.each(CASES)('$name', (each) => {
   const stored = golden(each.name);
 
   test.runIf(process.env['WEIR_GOLDEN'] === 'write' && !stored.exists)('is made', async () => {

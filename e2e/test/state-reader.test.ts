@@ -179,3 +179,18 @@ test('what was read is written again, and is the same', async () => {
   expect(compared.length).toBe(6);
   expect(changes).toEqual([0, 0, 0, 0, 0, 0]);
 });
+
+test('the place-holder of a savepoint that a job was stopped with leads to it', async () => {
+  const disk = new CrashFileSystem();
+  const storage = filesOn(disk, 0);
+  const running = await startEveryState({ storage, records: 60 });
+  await running.read(20);
+  let pointer: string | undefined;
+  void running.job.stopWithSavepoint({ dir: '/mine' }).then((stats) => (pointer = stats.pointer));
+  await running.clock.until(() => pointer !== undefined);
+  await running.leave();
+  const [left] = (await disk.readDirectory(`/state/${EVERY_STATE_JOB}`)).filter(({ name }) => name.startsWith('chk-'));
+  const checkpoint = await openCheckpoint(`/state/${EVERY_STATE_JOB}/${String(left?.name)}`, { storage });
+  expect(checkpoint.pointer).toBe(pointer);
+  expect((await totals(checkpoint)).size).toBe(5);
+});

@@ -85,6 +85,8 @@ export interface EveryStateJob {
   /** Until it holds, by what needs no time: what files and threads of a state backend do, the clock does not see. */
   until(condition: () => boolean): Promise<void>;
   finished(): Promise<void>;
+  /** In whatever way. */
+  ended(): Promise<void>;
   /** Ends the process: everything that the storage holds stays. */
   leave(): Promise<void>;
 }
@@ -183,6 +185,7 @@ export async function startEveryState(options: EveryStateOptions): Promise<Every
     async until(condition) {
       while (!condition()) await turn(clock);
     },
+    ended: () => passing(clock, () => end !== undefined),
     async finished() {
       await passing(clock, () => end !== undefined);
       if (end !== 'finished') throw new Error(`the job has not finished: ${String(end)}`);

@@ -44,7 +44,11 @@ export function golden(name: string): Golden {
   };
 }
 
-async function filesBelow(fileSystem: FileSystem, folder: string): Promise<readonly (readonly [string, Uint8Array])[]> {
+/** Path and content of each. */
+export async function filesBelow(
+  fileSystem: FileSystem,
+  folder: string,
+): Promise<readonly (readonly [string, Uint8Array])[]> {
   const files: (readonly [string, Uint8Array])[] = [];
   for (const { name, kind } of await fileSystem.readDirectory(folder)) {
     const path = join(folder, name);
@@ -54,7 +58,8 @@ async function filesBelow(fileSystem: FileSystem, folder: string): Promise<reado
   return files;
 }
 
-async function put(fileSystem: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
+/** Writes a file, and the folders above it. */
+export async function put(fileSystem: FileSystem, path: string, bytes: Uint8Array): Promise<void> {
   const folders = dirname(path).split('/').slice(1);
   for (let depth = 1; depth <= folders.length; depth++) {
     await fileSystem.makeDirectory(`/${folders.slice(0, depth).join('/')}`);

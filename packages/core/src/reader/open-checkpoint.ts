@@ -13,6 +13,7 @@ import { openBlob } from '../snapshot/open-blob.js';
 import type { ReadingContext } from './keyed-contents.js';
 import { KnownSerializers } from './known-serializers.js';
 import { operatorReader, type OperatorReader } from './operator-reader.js';
+import { referencedSavepoint } from './savepoint-reference.js';
 import { summaryOf, type OperatorSummary } from './summary.js';
 
 export interface OpenCheckpointOptions {
@@ -43,7 +44,7 @@ export interface CheckpointReader {
 }
 
 /**
- * Opens a checkpoint or savepoint by what a user would pass to `restoreFrom`: its folder. Needs neither the job nor a lock, so it may be one of a
+ * Opens a checkpoint or savepoint by what a user would pass to `restoreFrom`: its folder, or that in the job's own directory which refers to it. Needs neither the job nor a lock, so it may be one of a
  * job that runs; what that job deletes meanwhile is CHECKPOINT_UNREADABLE. Fails with CHECKPOINT_NONE if there is none. (Flink: State Processor API.)
  */
 export async function openCheckpoint(pointer: string, options: OpenCheckpointOptions): Promise<CheckpointReader> {
@@ -108,8 +109,12 @@ async function openAs(job: JobName, pointer: string, storage: CheckpointStorage,
   const opened = await storage.open({ job, clock, logger: SILENT });
   try {
     const found = await opened.resolve(pointer);
-    const metadata = decodeMetadata(await opened.readMetadata(found), found.pointer);
-    return { opened, found, metadata };
+    const bytes = await opened.readMetadata(found);
+    const savepoint = referencedSavepoint(bytes);
+    if (savepoint === undefined) return { opened, found, metadata: decodeMetadata(bytes, found.pointer) };
+    const followed = await opened.resolve(savepoint);
+    const metadata = decodeMetadata(await opened.readMetadata(followed), followed.pointer);
+    return { opened, found: followed, metadata };
   } catch (error) {
     await opened.close();
     throw error;

@@ -10,7 +10,7 @@ export interface StateTtl {
   /** `on-read-and-write`: reading it begins its time anew, too (Flink: UpdateType.OnReadAndWrite). Default `on-write` (OnCreateAndWrite). */
   readonly update?: 'on-write' | 'on-read-and-write' | undefined;
   /**
-   * What has expired and is never touched again is looked for: so many entries for each record, 0 to 1,000. Default 5; 0: it stays until it is
+   * What has expired and is never touched again is looked for: so many entries for each record, 0 to 1,000. Default 2; 0: it stays until it is
    * touched, or the job starts from a checkpoint (Flink: cleanupIncrementally).
    */
   readonly cleanupPerRecord?: number | undefined;
@@ -23,7 +23,8 @@ export interface Ttl {
   readonly cleanupPerRecord: number;
 }
 
-const DEFAULT_CLEANUP = 5;
+/** A record makes one entry at most, so with two looks for each no more than a third is added to what lives. Flink takes five, at an access. */
+const DEFAULT_CLEANUP = 2;
 const MOST_CLEANUP = 1000;
 
 /** Fails with CONFIG_INVALID. */

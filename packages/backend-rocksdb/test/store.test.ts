@@ -181,6 +181,13 @@ describeRocks('a store of RocksDB state', (driver) => {
     expect(filesOpen()).toBeLessThanOrEqual(open + 1);
   });
 
+  test('names a place where it cannot work, and the option that leads elsewhere', async () => {
+    mkdirSync(work(), { recursive: true });
+    writeFileSync(path.join(work(), 'file'), 'x');
+    const opening = openStore(driver, path.join(work(), 'file'));
+    await expect(opening).rejects.toThrow(/^ROCKSDB_FAILED.*file.*state\.backend\.rocksdb\.localdir/);
+  });
+
   test('refuses sizes that are none', () => {
     for (const bytes of [0, -1, 1.5, Number.NaN]) {
       for (const name of ['cacheSize', 'preservedBytes', 'blockCacheSize', 'memtableSize']) {

@@ -3,6 +3,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { systemProcesses } from '@weir/backend-fs';
 import type { ProcessIdentity } from '@weir/backend-fs';
+import { localFailure } from './local-files.js';
 import { randomId } from './random-id.js';
 
 /** Below the directory that the user names. */
@@ -20,7 +21,11 @@ export function createWorkingDirectory(dir: string, job: string, operator: strin
   const ofProcess = path.join(dir, FOLDER, nameOf(systemProcesses.self));
   const ofJob = path.join(ofProcess, safe(job));
   const own = path.join(ofJob, `${safe(operator)}-${String(subtask)}-${randomId()}`);
-  mkdirSync(own, { recursive: true });
+  try {
+    mkdirSync(own, { recursive: true });
+  } catch (error) {
+    throw localFailure(own, error);
+  }
   return {
     place: (name) => path.join(own, name),
     async remove() {

@@ -113,8 +113,8 @@ export class FilesCapture implements KeyedCapture {
     if (stored?.length === file.length) return stored;
     return this.#copy(file, incremental.createBlob(`${sharedKey}/${file.name}`), slice);
   }
-  async #copy({ name }: LocalFile, blob: BlobWriter, slice: Slice): Promise<BlobHandle> {
-    for await (const chunk of readChunks(`${this.#moment.directory}/${name}`)) {
+  async #copy({ name, length }: LocalFile, blob: BlobWriter, slice: Slice): Promise<BlobHandle> {
+    for await (const chunk of readChunks(`${this.#moment.directory}/${name}`, length)) {
       await blob.write(chunk);
       this.#moment.assertWhole();
       if (slice.isOver()) await slice.next();

@@ -1,6 +1,6 @@
-import { WeirError } from '@weir/core/contracts';
+import { WeirError, isWeirError } from '@weir/core/contracts';
 import type { NativeStateHandle, StoredBytes } from '@weir/core/contracts';
-import { makeDirectory, writeChunks } from '../adapters/local-files.js';
+import { localFailure, makeDirectory, writeChunks } from '../adapters/local-files.js';
 
 /** So many files at once. */
 const PARALLEL = 4;
@@ -11,11 +11,20 @@ export async function download(handle: NativeStateHandle, stored: StoredBytes, d
   const rest = [...handle.files];
   const take = async (): Promise<void> => {
     for (let file = rest.shift(); file !== undefined; file = rest.shift()) {
-      await writeChunks(`${directory}/${plainName(file.name)}`, stored.open(file.blob));
+      await copyTo(`${directory}/${plainName(file.name)}`, stored.open(file.blob));
     }
   };
   const results = await Promise.allSettled(Array.from({ length: PARALLEL }, take));
   for (const result of results) if (result.status === 'rejected') throw result.reason as Error;
+}
+
+async function copyTo(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    await writeChunks(path, chunks);
+  } catch (error) {
+    // What the storage says of its files is said already; the rest is about the local disk.
+    throw isWeirError(error) ? error : localFailure(path, error);
+  }
 }
 
 /** A name out of `_metadata` must not lead out of the directory. */

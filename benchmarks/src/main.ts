@@ -7,7 +7,7 @@ import { cycles } from './measure/cycles.js';
 import { latency } from './measure/latency.js';
 import { checkpointOverhead } from './measure/overhead.js';
 import { parallel } from './measure/parallel.js';
-import { restore, startUp } from './measure/restore.js';
+import { localRestore, restore, startUp } from './measure/restore.js';
 import { rescale } from './measure/rescale.js';
 import { rocksdbSteady, steady } from './measure/steady.js';
 import { throughput } from './measure/throughput.js';
@@ -21,6 +21,7 @@ const MEASUREMENTS = {
   parallel,
   steady,
   restore,
+  'local-restore': localRestore,
   rescale,
   'start-up': startUp,
   latency,

@@ -8,15 +8,19 @@ export interface RestoreArgument {
   readonly keys: number;
   readonly phase: 'fill' | 'restore';
   readonly startedAt: number;
+  /** Where copies of what checkpoints hold are kept and read from; undefined: there are none. */
+  readonly localDirs?: string | undefined;
 }
 export interface RestoreResult {
   readonly restoreMs: number;
   readonly firstOutputMs: number;
   readonly restoredCheckpoint: number | undefined;
   readonly stateBytes: number;
+  /** Of the state that was restored, what came from local copies. */
+  readonly localBytes: number;
 }
 
-const { dir, keys, phase, startedAt } = argument<RestoreArgument>();
+const { dir, keys, phase, startedAt, localDirs } = argument<RestoreArgument>();
 const records = phase === 'fill' ? distinct(keys) : workload('string', keys);
 let firstOutput: number | undefined;
 const begun = Date.now();
@@ -24,13 +28,16 @@ const job = await startJob({
   records,
   checkpointsDir: dir,
   checkpointEveryMs: 3_600_000,
+  checkpointing: { localRecovery: localDirs !== undefined, localDirs },
   onWrite: () => {
     firstOutput ??= Date.now();
   },
 });
 let restoredCheckpoint: number | undefined;
 let runningAt = 0;
+let localBytes = 0;
 job.handle.events$.subscribe((event) => {
+  if (event.kind === 'state-read') ({ localBytes } = event);
   if (event.kind === 'attempt-started') {
     restoredCheckpoint = event.restoredCheckpoint;
     runningAt = event.at;
@@ -46,4 +53,5 @@ answer({
   firstOutputMs: firstOutput - startedAt,
   restoredCheckpoint,
   stateBytes,
+  localBytes,
 } satisfies RestoreResult);

@@ -51,6 +51,40 @@ describeRocks('a store of RocksDB state', (driver) => {
     expect([...to.map.entries()]).toHaveLength(1000);
   });
 
+  for (const size of [1, 3000]) {
+    test(`lets a map be changed while it is iterated over, with a cache of ${String(size)} bytes`, async () => {
+      await using to = await openStore(driver, work(), { cacheSize: size });
+      const expected = new Map<number, unknown>();
+      to.store.setCurrentKey('a');
+      for (let i = 0; i < 400; i++) {
+        const value = i % 3 === 0 ? { i } : i;
+        to.map.set(i, value);
+        expected.set(i, i % 3 === 0 ? { i } : i);
+      }
+      forget(to);
+      to.store.setCurrentKey('a');
+      const seen = new Set<unknown>();
+      for (const [mapKey, value] of to.map.entries()) {
+        const n = mapKey as number;
+        expect(seen.has(n)).toBe(false);
+        seen.add(n);
+        // Deleted before its turn came, it would not come.
+        expect(value).toEqual(expected.get(n));
+        const other = (n * 7 + 13) % 400;
+        if (n % 4 === 0) {
+          to.map.delete(other);
+          expected.delete(other);
+        } else {
+          to.map.set(other, n % 8 === 1 ? { n } : -n);
+          expected.set(other, n % 8 === 1 ? { n } : -n);
+        }
+        expect(to.map.get(other)).toEqual(expected.get(other));
+      }
+      expect(seen.size).toBeGreaterThan(200);
+      expect(new Map(to.map.entries())).toEqual(expected);
+    });
+  }
+
   test('reads a batch of keys at once when it has to read many', async () => {
     const counting = countingDriver(driver);
     await using to = await openStore(counting, work(), { cacheSize: 50_000 });

@@ -115,8 +115,10 @@ export class MapHandle implements MapState<Key, unknown> {
   private find(): MapCells {
     const { turn, key } = this.current;
     if (turn <= 0) throw this.current.violation();
-    if (this.turn === turn && this.map !== undefined) return this.map;
+    const isOfKey = this.turn === turn;
+    // One without entries may have been overtaken by another of the same key: the index has the one that counts.
+    if (isOfKey && this.map !== undefined && this.map.entries.size > 0) return this.map;
     this.turn = turn;
-    return (this.map = this.state.maps.get(keyIdentity(key)) ?? this.state.open());
+    return (this.map = this.state.maps.get(keyIdentity(key)) ?? (isOfKey ? this.map : undefined) ?? this.state.open());
   }
 }

@@ -117,7 +117,8 @@ export interface KeyedStateStore {
   restore(section: KeyedSection): void;
   /**
    * Takes back what a backend of the same `type` has written in its own format, of those key groups that are in the store's range. Absent: it has
-   * no format of its own. Fails with CHECKPOINT_INCOMPATIBLE if it cannot read such files, before it reads any.
+   * no format of its own. Values that another serializer wrote are read as `readRows` reads them, and states that are not declared were given up.
+   * Fails with CHECKPOINT_INCOMPATIBLE if it cannot read such files, before it reads any.
    */
   restoreNative?(state: NativeStateHandle, stored: StoredBytes): Promise<void>;
   /** Everything that was stored has been given back. For backends that capture incrementally. */

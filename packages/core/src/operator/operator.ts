@@ -89,7 +89,7 @@ export interface RestoredState extends StoredBytes {
    * before anything is read.
    */
   baseFor(declared: Declared<StateDeclaration>): RestoredBase;
-  /** Keyed state in a backend's own format, of groups within the range: nobody migrates that, so it has to be what is declared. */
+  /** Keyed state in a backend's own format, of groups within the range; of the declared states under the names these have now, and of dropped ones. */
   nativeStates(declared: Declared<StateDeclaration>, range: KeyGroupRange): readonly NativeStateHandle[];
   /**
    * Key groups within the range that have state, verified, of the declared states and under the names these have now. A group comes again where

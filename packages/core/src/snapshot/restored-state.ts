@@ -1,6 +1,12 @@
 import type { RestorePlan } from '../contracts/coordinator.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { Committable, KeyGroupRange, NativeStateHandle, OperatorRestore } from '../contracts/snapshot.js';
+import type {
+  Committable,
+  KeyGroupRange,
+  NativeStateHandle,
+  OperatorRestore,
+  StateMeta,
+} from '../contracts/snapshot.js';
 import type { KeyedGroup, KeyedSection, RestoredBase, StateDeclaration } from '../contracts/state-backend.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import type { RestoredState } from '../operator/operator.js';
@@ -36,9 +42,11 @@ export function restoredState(
     },
     open: (blob) => openBlob(blob, keyed, `state of ${where}`),
     nativeStates(declared, range: KeyGroupRange): readonly NativeStateHandle[] {
-      matched(declared);
-      const native = handles.filter((handle) => handle.format === 'native');
-      return native.filter((handle) => handle.range.first <= range.last && handle.range.last >= range.first);
+      const matches = matched(declared);
+      return handles.flatMap((handle) => {
+        if (handle.format !== 'native' || handle.range.first > range.last || handle.range.last < range.first) return [];
+        return [{ ...handle, states: handle.states.map((state) => named(state, matches)) }];
+      });
     },
     async *keyedGroups(declared, range: KeyGroupRange): AsyncGenerator<KeyedGroup> {
       const matches = matched(declared);
@@ -71,8 +79,13 @@ export function restoredState(
 
 /** A section as it is declared now; undefined for one of a state that was dropped. */
 function asDeclared(section: KeyedSection, matches: KeyedMatches): KeyedSection | undefined {
-  const match = matches.get(section.state.name);
-  if (match?.kind !== 'kept') return undefined;
-  const { name } = match.state;
-  return name === section.state.name ? section : { ...section, state: { ...section.state, name } };
+  if (matches.get(section.state.name)?.kind !== 'kept') return undefined;
+  const state = named(section.state, matches);
+  return state === section.state ? section : { ...section, state };
+}
+
+/** Under the name that the state has now. */
+function named(state: StateMeta, matches: KeyedMatches): StateMeta {
+  const match = matches.get(state.name);
+  return match?.kind !== 'kept' || match.state.name === state.name ? state : { ...state, name: match.state.name };
 }

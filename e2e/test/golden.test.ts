@@ -10,13 +10,17 @@ import { golden, type Golden } from './support/golden-files.js';
 // and then committed; one that is there is never touched: a new format gets a new name, and the old file stays.
 
 /** Two checkpoints, and then the one to keep. */
-async function write({ kind, inlineThreshold, checkpointing, reads, backend }: Case, target: Golden): Promise<void> {
+async function write(
+  { kind, inlineThreshold, checkpointing, reads, backend, writeMs }: Case,
+  target: Golden,
+): Promise<void> {
   const disk = new CrashFileSystem();
   const storage = filesOn(disk, inlineThreshold);
   const running = await startEveryState({
     storage,
     records: RECORDS,
     parallelism: 2,
+    sink: lineSink(writeMs),
     checkpointing,
     ...(backend && { backend }),
   });
@@ -27,7 +31,7 @@ async function write({ kind, inlineThreshold, checkpointing, reads, backend }: C
     taken = undefined;
     const stats = what === 'checkpoint' ? job.triggerCheckpoint() : job.triggerSavepoint('/state/savepoints');
     void stats.then((completed) => (taken = completed));
-    await running.until(() => taken !== undefined);
+    await (writeMs === undefined ? running.until : running.passing)(() => taken !== undefined);
   }
   const { checkpointId, pointer } = taken!;
   await running.leave();
@@ -78,17 +82,22 @@ describe.each(CASES)('$name', (each) => {
     });
     expect(checkpoint.metadata).toMatchObject({ job: EVERY_STATE_JOB, kind: each.kind, checkpointId: 3 });
     expect(checkpoint.operator('states').summary.formats).toEqual(each.formats);
+    expect(checkpoint.operator('states').summary.inFlight > 0).toBe(each.writeMs !== undefined);
+    let overtaken = 0;
+    for await (const { edge, record } of checkpoint.operator('states').inFlight<number>()) {
+      expect(edge.consumer).toBe('states');
+      expect(record).toBeLessThan(RECORDS);
+      overtaken++;
+    }
+    expect(overtaken).toBe(checkpoint.operator('states').summary.inFlight);
     const counts = new Map<string, number>();
     for await (const { key, value } of checkpoint.operator('states').values<{ count: number }, string>('mean'))
       counts.set(key, value.count);
-    const read = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    const totals: [string, number][] = [];
-    for await (const { key, value } of checkpoint.operator('states').values<number, string>('total'))
-      totals.push([key, value]);
-    const expected = new Map<string, number>();
-    for (let n = 0; n < read; n++)
-      expected.set(`key ${String(n % 5)}`, (expected.get(`key ${String(n % 5)}`) ?? 0) + n);
-    expect(read).toBeGreaterThan(20);
-    expect(new Map(totals)).toEqual(expected);
+    expect(counts.size).toBe(5);
+    for await (const { key, value } of checkpoint.operator('states').values<number, string>('total')) {
+      const first = Number(key.slice('key '.length));
+      const read = Array.from({ length: counts.get(key) ?? 0 }, (_, i) => first + i * 5);
+      expect(value, key).toBe(read.reduce((sum, n) => sum + n, 0));
+    }
   });
 });

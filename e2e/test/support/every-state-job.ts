@@ -10,7 +10,14 @@ import {
   type Plugin,
   type StartOptions,
 } from '@weir/core';
-import { SILENT, type CheckpointStorage, type FileSystem, type Sink, type StateBackend } from '@weir/core/contracts';
+import {
+  SILENT,
+  sleep,
+  type CheckpointStorage,
+  type FileSystem,
+  type Sink,
+  type StateBackend,
+} from '@weir/core/contracts';
 import {
   aggregatingState,
   keyBy,
@@ -36,16 +43,20 @@ export interface LineSink extends Sink<string, 'exactly-once', readonly string[]
   readonly visible: { readonly line: string; readonly checkpointId: number }[];
 }
 
-export function lineSink(): LineSink {
+/** A write takes `writeMs`. */
+export function lineSink(writeMs = 0): LineSink {
   const visible: { line: string; checkpointId: number }[] = [];
   const committed = new Set<string>();
   return {
     grade: 'exactly-once',
     visible,
-    open() {
+    open({ clock }) {
       let lines: string[] = [];
       return {
-        write: (batch) => void lines.push(...batch),
+        write(batch) {
+          lines.push(...batch);
+          return writeMs === 0 ? undefined : sleep(clock, writeMs);
+        },
         prepareCommit() {
           const prepared = lines;
           lines = [];
@@ -84,6 +95,8 @@ export interface EveryStateJob {
   read(records: number): Promise<void>;
   /** Until it holds, by what needs no time: what files and threads of a state backend do, the clock does not see. */
   until(condition: () => boolean): Promise<void>;
+  /** Until it holds, while time passes. */
+  passing(condition: () => boolean): Promise<void>;
   finished(): Promise<void>;
   /** In whatever way. */
   ended(): Promise<void>;
@@ -185,6 +198,7 @@ export async function startEveryState(options: EveryStateOptions): Promise<Every
     async until(condition) {
       while (!condition()) await turn(clock);
     },
+    passing: (condition) => passing(clock, condition),
     ended: () => passing(clock, () => end !== undefined),
     async finished() {
       await passing(clock, () => end !== undefined);

@@ -18,15 +18,19 @@ export interface Case {
   readonly reads: readonly [number, number, number];
   /** Of the state by key. */
   readonly formats: readonly string[];
+  /** How long a write of the job's sink takes. Default: no time. With it, records wait in front of it. */
+  readonly writeMs?: number;
   /** Whose working state it was. Default: in memory. Undefined: the machine does not have it. */
   readonly backend?: StateBackend | undefined;
 }
 
-type Manner = Pick<Case, 'checkpointing' | 'reads' | 'formats' | 'backend'>;
+type Manner = Pick<Case, 'checkpointing' | 'reads' | 'formats' | 'backend' | 'writeMs'>;
 const PLAIN: Manner = { checkpointing: {}, reads: [9, 9, 9], formats: ['canonical'] };
 /** Few of the keys change at a time, so that it is not worth a new base. */
 const CHANGES: Manner = { checkpointing: { incremental: true }, reads: [24, 2, 2], formats: ['canonical', 'changes'] };
 
+/** Barriers overtake what waits, which is then in the checkpoint. */
+const OVERTAKING: Manner = { ...PLAIN, checkpointing: { unaligned: true }, writeMs: 40 };
 /** Files of RocksDB, which are never the same twice. */
 const NATIVE: Manner = { ...CHANGES, formats: ['rocksdb'], backend: rocksdb };
 
@@ -34,6 +38,7 @@ const ALL: readonly Case[] = [
   { name: 'v1-checkpoint', kind: 'checkpoint', inlineThreshold: 0, ...PLAIN },
   { name: 'v1-savepoint', kind: 'savepoint', inlineThreshold: 20_000, ...PLAIN },
   { name: 'v1-changes', kind: 'checkpoint', inlineThreshold: 0, ...CHANGES },
+  { name: 'v1-unaligned', kind: 'checkpoint', inlineThreshold: 0, ...OVERTAKING },
   { name: 'v1-rocksdb', kind: 'checkpoint', inlineThreshold: 0, ...NATIVE },
 ];
 

@@ -4,6 +4,7 @@ export type { CheckpointReader, OpenCheckpointOptions } from './reader/open-chec
 export type {
   OperatorReader,
   StoredCommittable,
+  StoredInFlight,
   StoredList,
   StoredMapEntry,
   StoredOperatorValue,

@@ -5,6 +5,7 @@ import type { Key } from '../element/key.js';
 import type { TimeDomain } from '../time/timers.js';
 import { fromJsonValue, toJsonValue, type JsonValue } from './json-value.js';
 import type { CheckpointReader } from './open-checkpoint.js';
+import type { StoredInFlight } from './operator-reader.js';
 import type { OperatorSummary } from './summary.js';
 
 /** One line of an export. */
@@ -33,6 +34,7 @@ export type ExportedRow =
       readonly subtask: number;
       readonly value: unknown;
     }
+  | ({ readonly row: 'in-flight'; readonly operator: OperatorUid } & StoredInFlight<unknown>)
   | {
       readonly row: 'committable';
       readonly operator: OperatorUid;
@@ -48,7 +50,7 @@ export interface ExportOptions {
 
 /**
  * All that a checkpoint holds as lines of JSON, each with its line feed: what it is, then operator by operator what that is, its states, timers,
- * operator state and what is left to commit. Values beyond JSON are in the notation of {@link toJsonValue}. In memory is what one key group holds.
+ * operator state, records in flight and what is left to commit. Values beyond JSON are in the notation of {@link toJsonValue}. In memory is what one key group holds.
  */
 export async function* exportJsonLines(
   checkpoint: CheckpointReader,
@@ -79,6 +81,7 @@ async function* rowsOf(
     for (const { name } of reader.summary.operatorStates)
       for await (const value of reader.operatorState(name))
         yield { row: 'operator-state', operator: uid, state: name, ...value };
+    for await (const record of reader.inFlight()) yield { row: 'in-flight', operator: uid, ...record };
     for await (const committable of reader.committables()) yield { row: 'committable', operator: uid, ...committable };
   }
 }

@@ -1,10 +1,11 @@
 import type { OperatorMetadata } from '../contracts/metadata.js';
-import type { Committable, RecordedKind } from '../contracts/snapshot.js';
+import type { ChannelStateHandle, Committable, RecordedKind } from '../contracts/snapshot.js';
 import type { StateEntry } from '../contracts/state-backend.js';
 import { ByteReader } from '../element/bytes.js';
 import type { KeyGroup } from '../element/ids.js';
 import type { Key } from '../element/key.js';
 import { WeirError } from '../errors.js';
+import { readChannelState } from '../snapshot/channel-state.js';
 import { readCommittables } from '../snapshot/committables.js';
 import { readOperatorState } from '../snapshot/operator-state.js';
 import { readingOf } from '../snapshot/unreadable.js';
@@ -40,6 +41,12 @@ export interface StoredOperatorValue<T> {
   readonly subtask: number;
   readonly value: T;
 }
+/** A record that was between two subtasks, or in a loop. */
+export interface StoredInFlight<T> extends Pick<ChannelStateHandle, 'kind' | 'edge' | 'fromSubtask' | 'toSubtask'> {
+  readonly record: T;
+  /** Event time, epoch ms; undefined: it has none. */
+  readonly timestamp: number | undefined;
+}
 export interface StoredCommittable<C> extends Committable<C> {
   /** Which subtask had it to commit. */
   readonly subtask: number;
@@ -62,6 +69,8 @@ export interface OperatorReader {
   timers<K extends Key = Key>(domain?: TimeDomain): StateView<StoredTimer<K>>;
   operatorState<T = unknown>(state: string): StateView<StoredOperatorValue<T>>;
   committables<C = unknown>(): StateView<StoredCommittable<C>>;
+  /** Records on their way to this operator, or from it, that barriers have overtaken; channel by channel in their order. */
+  inFlight<T = unknown>(): StateView<StoredInFlight<T>>;
   /** The state of a source's split enumerator; undefined if there is none. */
   enumerator(): Promise<unknown>;
   /** Reads a state by key through, and counts. `bytes`: of its rows as they lie in storage, what later changes replace included. */
@@ -158,6 +167,25 @@ export function operatorReader(
           const serializer = serializers.require(handle.serializer, what);
           for (const each of readCommittables(handle, await stored.read(handle.blob), serializer, what))
             yield { ...(each as Committable<C>), subtask: index };
+        }
+      }),
+    inFlight: <T>() =>
+      viewOf(async function* (): AsyncGenerator<StoredInFlight<T>, void, undefined> {
+        for (const handle of operator.subtasks.flatMap(({ channels }) => channels)) {
+          const { kind, edge, fromSubtask, toSubtask } = handle;
+          const what = `records in flight of ${where}`;
+          const serializer = serializers.require(handle.serializer, what);
+          for (const { records, timestamps } of readChannelState(
+            handle,
+            await stored.read(handle.blob),
+            serializer,
+            what,
+          ))
+            for (const [i, record] of records.entries()) {
+              const time = timestamps?.[i];
+              const timestamp = time === Number.NEGATIVE_INFINITY ? undefined : time;
+              yield { kind, edge, fromSubtask, toSubtask, record: record as T, timestamp };
+            }
         }
       }),
     async enumerator() {

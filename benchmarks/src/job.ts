@@ -11,7 +11,7 @@ import {
   type JobHandle,
   type PluginList,
 } from '@weir/core';
-import { SILENT, staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
+import { SILENT, sleep as untilLater, staticSplits, type Clock, type Sink, type Source } from '@weir/core/contracts';
 import { filter, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
 import { Standstill } from './standstill.js';
 import { accept, project, textOf, totalIn, type Input, type Total } from './workload.js';
@@ -126,7 +126,7 @@ function repeated(
     grade: 'replayable',
     bounded: Number.isFinite(count),
     enumerator: () => staticSplits([{ id: 'records' }]),
-    open: (_split, start = 0, { clock }) => {
+    open: (_split, start = 0, { clock, signal }) => {
       let position = start;
       const pace = rate === undefined ? undefined : paced(clock, rate);
       const take = (max: number): readonly Input[] => {
@@ -137,10 +137,7 @@ function repeated(
         return batch;
       };
       const takeBelow = async (limit: () => number, max: number): Promise<readonly Input[]> => {
-        while (position >= limit())
-          await new Promise<void>((resolve) => {
-            clock.timer(1, resolve);
-          });
+        while (position >= limit()) await untilLater(clock, 1, signal);
         return take(Math.min(max, limit() - position));
       };
       return Promise.resolve({

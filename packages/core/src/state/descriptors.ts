@@ -185,7 +185,7 @@ function declaration(
   };
   const kept = ttl === undefined ? declared : expiring(declared, new Expiry(ttl, clock));
   if (madeOfValue === undefined) return kept;
-  const { handleOver = (stored): object => stored } = kept;
+  const { handleOver = (stored: object): object => stored } = kept;
   // Whoever makes a state of another declares the other as value state.
   return { ...kept, handleOver: (stored) => madeOfValue.handle(handleOver(stored) as ValueState<unknown>) };
 }

@@ -14,6 +14,7 @@ import type { AttemptNumber, JobName, Lineage } from '../element/ids.js';
 import { isRecoverable, isWeirError, messageOf, WeirError } from '../errors.js';
 import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
+import { settleStacks } from './settle-stacks.js';
 import { Stopping } from './stopping.js';
 import { withinTime } from './within-time.js';
 
@@ -140,6 +141,7 @@ export class JobRun {
       if (outcome.kind !== 'failed') return outcome.kind;
 
       const { error } = outcome;
+      settleStacks(error);
       emit({ kind: 'failure', attempt: this.#lastAttempt, error });
       if (!isRecoverable(error)) throw error;
       const now = Math.max(clock.monotonic(), earliest);

@@ -10,15 +10,19 @@ const MOST_TURNS = 1_000_000;
  */
 export class OutsideWork {
   #running = 0;
+  #processes = 0;
   readonly #pauses = new Set<(reason: Error) => void>();
   readonly #closing = new Set<() => Awaitable<void>>();
 
+  /** Never settles once the process has ended that it was for: nobody there goes on. */
   async run<T>(work: () => Awaitable<T>): Promise<T> {
+    const process = this.#processes;
     this.#running++;
     try {
       return await work();
     } finally {
       this.#running--;
+      if (process !== this.#processes) await new Promise(() => undefined);
     }
   }
 
@@ -59,6 +63,7 @@ export class OutsideWork {
 
   /** The process is no more. */
   async end(): Promise<void> {
+    this.#processes++;
     for (const end of this.#pauses) end(new Error('the simulated process has ended'));
     await this.settled();
     for (const close of this.#closing) {

@@ -50,6 +50,26 @@ describe('work that a simulated clock does not see', () => {
     await outside.settled();
   });
 
+  test('ends with the process: what it holds is given back, and nobody of that process goes on', async () => {
+    const outside = new OutsideWork();
+    const seen: string[] = [];
+    const settled = (): void => {
+      seen.push('went on');
+    };
+    outside
+      .run(async () => {
+        try {
+          await outside.pause(new Promise(() => undefined));
+        } finally {
+          seen.push('closed');
+        }
+      })
+      .then(settled, settled);
+    await outside.end();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toEqual(['closed']);
+  });
+
   test('leaves nothing open behind a process, whatever its closing throws, but what was closed before', async () => {
     const outside = new OutsideWork();
     const closed: string[] = [];

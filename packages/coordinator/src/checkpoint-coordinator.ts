@@ -204,7 +204,10 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
     const open = await openNewest(job);
     if (open === undefined) return { restore: undefined, plan: this.#context.plan };
     const newest = job.ledger.completed.at(-1) ?? { owner: 'user' };
-    return planRestore(open, newest, job.storage, this.#context);
+    const planned = planRestore(open, newest, job.storage, this.#context);
+    // The next checkpoints may be made of it. When the job started it could perhaps not be read.
+    if (planned.restore.isOwned) job.shared.found(open.stored, open.metadata);
+    return planned;
   }
 
   #running(trigger: 'manual' | 'savepoint' | 'stop'): AttemptCheckpoints {

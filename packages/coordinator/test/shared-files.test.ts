@@ -427,6 +427,21 @@ describe('at the start', () => {
     expect([...disk.shared].sort()).toEqual(['a@1', 'b@2', 'd@4', 'remains of a crash']);
   });
 
+  test('a checkpoint that could not be read at the start, and then is restored, is made use of', async () => {
+    const disk = await diskWith('a');
+    // To find out which it is, to look at its shared files, to restore it: only the second fails.
+    let reads = 0;
+    const intercept: ProcessOptions['intercept'] = (step, when) => {
+      if (when === 'before' && step === `read ${disk.pointer(1)}` && ++reads === 2) throw new Error('the disk is busy');
+      return undefined;
+    };
+    const p = await (await Running.on(disk, {}, { intercept })).begin();
+    expect(p.warnings.join('\n')).toMatch(/chk-1 cannot be read/);
+    expect(p.backend.base.map(({ path }) => path)).toEqual(['a@1']);
+    await p.take(['b']);
+    expect(disk.complete).toEqual([2]);
+  });
+
   test('files of another history stay, for as long as its checkpoints do', async () => {
     const disk = await diskWith('a');
     const fresh = await (await Running.on(disk)).begin('none');

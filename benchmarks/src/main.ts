@@ -16,22 +16,22 @@ import { warmUp } from './warm-up.js';
 import { Report } from './report.js';
 
 const MEASUREMENTS = {
-  throughput,
-  overhead: checkpointOverhead,
-  parallel,
-  steady,
-  restore,
+  unaligned,
+  intervals,
+  cycles,
+  rocksdb,
+  'rocksdb-steady': rocksdbSteady,
+  incremental,
   'local-restore': localRestore,
+  restore,
   rescale,
   'start-up': startUp,
   latency,
   backpressure,
-  unaligned,
-  intervals,
-  rocksdb,
-  'rocksdb-steady': rocksdbSteady,
-  incremental,
-  cycles,
+  parallel,
+  steady,
+  throughput,
+  overhead: checkpointOverhead,
 };
 /** Only when they are asked for: they take long, or much room. */
 const SEPARATE = { 'big-state': bigState };

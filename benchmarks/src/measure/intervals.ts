@@ -16,7 +16,7 @@ interface Variant {
 const ROUNDS = 2;
 const VARIANTS: readonly Variant[] = [
   { name: '10ms', everyMs: 10, rounds: ROUNDS },
-  { name: '100ms', everyMs: 100, rounds: 5 },
+  { name: '100ms', everyMs: 100, rounds: 3 },
   { name: '100ms_stop_the_world', everyMs: 100, stopTheWorld: true, rounds: ROUNDS },
   { name: '1s', everyMs: 1000, rounds: ROUNDS },
   // One window of it takes as long as all the others together.

@@ -13,6 +13,7 @@ import type { KeyedHandler } from './key-context.js';
 import type { KeyedState } from './keyed-state.js';
 import type { KeyedTimers } from './keyed-timers.js';
 import type { OperatorContext } from './operator.js';
+import type { OneAtATime } from './one-at-a-time.js';
 import { inLoops, type RecordLoop } from './per-batch.js';
 
 /** Where a handler runs: for `open` and `close`. */
@@ -39,6 +40,8 @@ export interface KeyedHandlers<O> {
   /** The `this` of the handlers: what `bind` makes is dearer to call. */
   readonly self: unknown;
   readonly timers: KeyedTimers<O>;
+  /** Of all inputs: one record or watermark after the other. */
+  readonly work: OneAtATime;
 }
 
 /** Runs a handler for each record, with the state of the record's key and without an allocation of ours. The first input brings event time too. */
@@ -49,7 +52,7 @@ export function perKeyedRecord<T, K extends Key, S extends States, O>(
   keyedAt?: string,
   input: 'first' | 'second' = 'first',
 ): OperatorFunction<StreamElement<T>, StreamElement<O>> {
-  const { context, timers } = handlers;
+  const { context, timers, work } = handlers;
   return inLoops(
     context,
     (output) => {
@@ -57,6 +60,7 @@ export function perKeyedRecord<T, K extends Key, S extends States, O>(
       return keyedLoop(handlers, keyOf, handler, output, keyedAt);
     },
     input === 'first' ? timers : undefined,
+    work,
   );
 }
 

@@ -8,6 +8,7 @@ import type { Declared } from '../state/state-match.js';
 import type { KeyedHandler, TimerHandler } from './key-context.js';
 import { perKeyedRecord, type KeyedHandlers, type OpenClose } from './keyed-handler.js';
 import { KeyedState } from './keyed-state.js';
+import { OneAtATime } from './one-at-a-time.js';
 import { KeyedTimers, TIMER_STATES } from './keyed-timers.js';
 import type { DeclaredStates, Operator, OperatorContext } from './operator.js';
 import { storedNames } from './stored-names.js';
@@ -51,7 +52,8 @@ export function keyedHandlers<K extends Key, S extends States, O>(
   const { state, self, onTimer, keyTypes } = definition;
   const declared = keyedStates(context.uid, state, onTimer !== undefined, context.clock);
   const keyed = new KeyedState(context, declared.keyed.states, { dropped: declared.keyed.dropped, keyTypes });
-  return { context, declared, keyed, self, timers: new KeyedTimers<O>(context, keyed, onTimer, self) };
+  const timers = new KeyedTimers<O>(context, keyed, onTimer, self);
+  return { context, declared, keyed, self, timers, work: new OneAtATime(context.flow) };
 }
 
 /** Everything that an operator of keyed handlers keeps in checkpoints. */

@@ -69,17 +69,20 @@ export interface EventTimeWork {
   step(): boolean;
 }
 
-/** As {@link perRecord}, for operators that bring the loop over the records themselves: it is short, for each call of it. */
+/**
+ * As {@link perRecord}, for operators that bring the loop over the records themselves: it is short, for each call of it. An operator of several
+ * inputs has one `work` for all of them, or the watermark, which enters at the first, would overtake a record of another.
+ */
 export function inLoops<A, B>(
   context: OperatorContext,
   start: (output: BatchBuffer<B>) => RecordLoop<A>,
   eventTime?: EventTimeWork,
+  work: OneAtATime = new OneAtATime(context.flow),
 ): OperatorFunction<StreamElement<A>, StreamElement<B>> {
   return (source) =>
     new Observable((target) => {
       const output = new BatchBuffer<B>(target);
       const { flow } = context;
-      const work = new OneAtATime(flow);
       const loop = start(output);
       const run = (batch: RecordBatch<A>, from: number): void => {
         const { length } = batch.records;

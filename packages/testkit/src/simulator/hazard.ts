@@ -1,5 +1,6 @@
-import type { RecordBatch } from '@weir/core/contracts';
+import type { RecordBatch, StreamElement } from '@weir/core/contracts';
 import { perBatch, transform, type StreamOperator } from '@weir/core/operators';
+import { Observable, type MonoTypeOperatorFunction } from 'rxjs';
 import type { Faults } from './faults.js';
 
 /** Passes records on; sometimes late, and sometimes its subtask dies of them. */
@@ -11,26 +12,54 @@ export function hazard<T>(faults: Faults): StreamOperator<T, T> {
       create: (context) => {
         const place = `operator ${context.uid}`;
         let held = 0;
+        const hold = (pass: () => void): void => {
+          held++;
+          context.flow.suspend(() => {
+            held--;
+            pass();
+          });
+        };
         return {
           connect: (source) =>
             source.pipe(
               perBatch<T, T>(context, (batch, target) => {
-                const hold = (): void => {
-                  held++;
-                  context.flow.suspend(() => {
-                    held--;
-                    target.next(batch satisfies RecordBatch<T>);
-                  });
-                };
                 faults.visit(place);
                 const slow = faults.slowness(place);
                 if (slow !== undefined) context.flow.waitFor(faults.wait(slow, context.signal));
-                // What comes behind a batch that waits, waits behind it.
-                if (slow !== undefined || held > 0) hold();
-                else target.next(batch);
+                const pass = (): void => {
+                  target.next(batch satisfies RecordBatch<T>);
+                };
+                if (slow !== undefined || held > 0) hold(pass);
+                else pass();
               }),
+              behind(hold, () => held > 0),
             ),
         };
       },
     });
+}
+
+/** What comes behind a batch that waits, waits behind it: watermarks, too. */
+function behind<T>(
+  hold: (pass: () => void) => void,
+  isHolding: () => boolean,
+): MonoTypeOperatorFunction<StreamElement<T>> {
+  return (source) =>
+    new Observable((target) =>
+      source.subscribe({
+        next(element) {
+          const pass = (): void => {
+            target.next(element);
+          };
+          if (element.kind !== 'batch' && isHolding()) hold(pass);
+          else pass();
+        },
+        error(error) {
+          target.error(error);
+        },
+        complete() {
+          target.complete();
+        },
+      }),
+    );
 }

@@ -19,6 +19,8 @@ export const project = (name: string, configUrl: string): ReturnType<typeof defi
     test: {
       name,
       include: ['test/**/*.test.ts'],
+      // Properties compute for seconds, several at once: the limit is there for what hangs, not for a machine that has more to do.
+      testTimeout: 60_000,
       typecheck: { enabled: hasTypeTests, include: ['test/**/*.test-d.ts'], tsconfig: './tsconfig.types.json' },
     },
   });

@@ -65,6 +65,8 @@ export class MemoryCapture implements KeyedCapture {
       }
       if (slice.isOver()) await slice.next();
     }
+    // Storage has yet to make it durable, and that takes longer than all this: meanwhile nothing needs to be preserved for it.
+    this.#end();
   }
 
   written(handles: readonly KeyedStateHandle[]): void {
@@ -72,8 +74,12 @@ export class MemoryCapture implements KeyedCapture {
   }
 
   release(): void {
-    this.#options.captures.end(this.#preserved, releasedEarly(this.#preserved.checkpointId));
+    this.#end();
     this.#options.onRelease?.();
+  }
+
+  #end(): void {
+    this.#options.captures.end(this.#preserved, releasedEarly(this.#preserved.checkpointId));
   }
 
   #keep(kept: readonly KeyedStateHandle[], { incremental }: KeyedStateOutput): void {

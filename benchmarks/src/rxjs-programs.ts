@@ -37,7 +37,8 @@ export const rxjsGroupBy: Program = (records, ms) =>
     ),
   );
 
-function timed(
+/** Records per second of a program in its steady state, which computes something. */
+export function timed(
   records: readonly Input[],
   ms: number,
   program: (source: Observable<Input>) => Observable<Total>,

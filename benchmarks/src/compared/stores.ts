@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filter, map, Observable } from 'rxjs';
+import { filter, map } from 'rxjs';
+import { timed } from '../rxjs-programs.js';
 import { accept, project, textOf, totalIn, type Input, type Total } from '../workload.js';
 import { loadCompared } from './install.js';
 
@@ -25,13 +26,8 @@ interface Level {
   close(): Promise<void>;
 }
 
-/** A sum per key in a table, and how many records per second get through. */
-export interface Measured {
-  readonly recordsPerSecond: number;
-}
-
-/** The job by hand: RxJS operators and a table of better-sqlite3, in the write-ahead mode that survives the end of the process. */
-export function rxjsSqlite(records: readonly Input[], cacheBytes: number, ms: number): Measured {
+/** Records per second of the job by hand: RxJS operators and a table of better-sqlite3, in the write-ahead mode that survives the end of the process. */
+export function rxjsSqlite(records: readonly Input[], cacheBytes: number, ms: number): number {
   const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const Database = loadCompared('better-sqlite3') as new (path: string) => Sqlite;
   const db = new Database(join(dir, 'totals.db'));
@@ -61,7 +57,7 @@ export function rxjsSqlite(records: readonly Input[], cacheBytes: number, ms: nu
 }
 
 /** The same over classic-level, which writes in batches only: what is not written yet is looked up in the batch. */
-export async function rxjsLevel(records: readonly Input[], cacheBytes: number, ms: number): Promise<Measured> {
+export async function rxjsLevel(records: readonly Input[], cacheBytes: number, ms: number): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const { ClassicLevel } = loadCompared('classic-level') as {
     ClassicLevel: new (path: string, options: object) => Level;
@@ -88,31 +84,9 @@ export async function rxjsLevel(records: readonly Input[], cacheBytes: number, m
     const start = performance.now();
     const from = position;
     while (performance.now() - start < ms) await batch();
-    return { recordsPerSecond: (position - from) / ((performance.now() - start) / 1000) };
+    return (position - from) / ((performance.now() - start) / 1000);
   } finally {
     await db.close();
     rmSync(dir, { recursive: true, force: true });
   }
-}
-
-function timed(
-  records: readonly Input[],
-  ms: number,
-  program: (source: Observable<Input>) => Observable<Total>,
-): Measured {
-  const mask = records.length - 1;
-  let recordsPerSecond = 0;
-  // One pass over all records first: every key is known and the code is warm, as in the steady window of the job.
-  const source = new Observable<Input>((subscriber) => {
-    for (const record of records) subscriber.next(record);
-    let position = records.length;
-    const start = performance.now();
-    for (let now = start; now - start < ms; now = performance.now()) {
-      for (let i = 0; i < TRANSACTION; i++) subscriber.next(records[position++ & mask] as Input);
-    }
-    recordsPerSecond = (position - records.length) / ((performance.now() - start) / 1000);
-    subscriber.complete();
-  });
-  program(source).subscribe();
-  return { recordsPerSecond };
 }

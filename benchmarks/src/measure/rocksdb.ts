@@ -31,8 +31,8 @@ export async function rocksdb(report: Report): Promise<void> {
       const window = await inRocks(records, TENTH, true);
       const level = await rxjsLevel(records, CACHE_BYTES, COMPARED_MS);
       windows.push(window);
-      overSqlite.push(window.recordsPerSecond / sqlite.recordsPerSecond);
-      overLevel.push(window.recordsPerSecond / level.recordsPerSecond);
+      overSqlite.push(window.recordsPerSecond / sqlite);
+      overLevel.push(window.recordsPerSecond / level);
     }
     const details = { records_per_second: round(median(windows.map(({ recordsPerSecond }) => recordsPerSecond))) };
     const figure = (ratios: readonly number[]): Parameters<Report['add']>[1] =>

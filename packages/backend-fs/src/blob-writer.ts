@@ -4,11 +4,11 @@ import {
   WeirError,
   type BlobHandle,
   type BlobWriter,
+  type ByteWriterPool,
   type ByteWriter,
   type FileHandle,
   type FileSystem,
 } from '@weir/core/contracts';
-import type { BufferPool } from './buffer-pool.js';
 import { storageFailed } from './failure.js';
 
 export interface BlobLimits {
@@ -18,7 +18,7 @@ export interface BlobLimits {
   readonly bufferSize: number;
 }
 export interface BlobPlace extends BlobLimits {
-  readonly buffers: BufferPool;
+  readonly buffers: ByteWriterPool;
   readonly fileSystem: FileSystem;
   readonly folder: string;
   /** Name of the file, should one be needed. */

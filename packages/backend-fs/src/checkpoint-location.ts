@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import {
   WeirError,
   type BlobWriter,
+  type ByteWriterPool,
   type CheckpointId,
   type CheckpointLocation,
   type FileSystem,
   type JobName,
 } from '@weir/core/contracts';
 import { FsBlobWriter, type BlobLimits, type BlobPlace } from './blob-writer.js';
-import type { BufferPool } from './buffer-pool.js';
 import { publishFile, removeCheckpoint } from './durable.js';
 import { nameOf, storageFailed } from './failure.js';
 import { METADATA } from './layout.js';
@@ -18,7 +18,7 @@ export interface LocationPlace {
   readonly fileSystem: FileSystem;
   readonly job: JobName;
   readonly limits: BlobLimits;
-  readonly buffers: BufferPool;
+  readonly buffers: ByteWriterPool;
   readonly newId: () => string;
 }
 

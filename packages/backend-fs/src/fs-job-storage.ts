@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import {
   WeirError,
+  makeDurableFolder,
   messageOf,
+  syncIfAllowed,
   type BlobHandle,
   type BlobPart,
   type CheckpointId,
@@ -15,7 +17,7 @@ import {
 } from '@weir/core/contracts';
 import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
-import { makeFolder, publishFile, removeCheckpoint, syncIfAllowed } from './durable.js';
+import { publishFile, removeCheckpoint } from './durable.js';
 import { hasCode, nameOf, storageFailed } from './failure.js';
 import { FINISHED, METADATA, checkpointFolder, isTemporary, pathOf, savepointFolder } from './layout.js';
 import { listCheckpoints } from './list-checkpoints.js';
@@ -100,7 +102,7 @@ export class FsJobStorage implements JobStorage {
     const { fileSystem, job, newId } = this.#place;
     const above = pathOf(directory);
     const folder = await this.#try(`Making room for savepoint ${String(checkpointId)} in ${above}`, async () => {
-      await makeFolder(fileSystem, above);
+      await makeDurableFolder(fileSystem, above);
       for (let tries = 1; ; tries++) {
         const random = savepointFolder(above, job, newId());
         if ((await fileSystem.makeDirectory(random)) !== 'exists') return random;
@@ -184,7 +186,9 @@ export class FsJobStorage implements JobStorage {
   }
 
   async #makeJobFolder(): Promise<void> {
-    this.#folder ??= this.#try('Making the folder', () => makeFolder(this.#place.fileSystem, this.#place.jobFolder));
+    this.#folder ??= this.#try('Making the folder', () =>
+      makeDurableFolder(this.#place.fileSystem, this.#place.jobFolder),
+    );
     try {
       await this.#folder;
     } catch (error) {

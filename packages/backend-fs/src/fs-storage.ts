@@ -1,6 +1,11 @@
-import { BufferPool } from './buffer-pool.js';
 import { join } from 'node:path';
-import { WeirError, localFileSystem, type CheckpointStorage, type FileSystem } from '@weir/core/contracts';
+import {
+  ByteWriterPool,
+  WeirError,
+  localFileSystem,
+  type CheckpointStorage,
+  type FileSystem,
+} from '@weir/core/contracts';
 import { systemProcesses, type ProcessTable } from './adapters/process-identity.js';
 import { randomId } from './adapters/random-id.js';
 import { FsJobStorage } from './fs-job-storage.js';
@@ -24,6 +29,8 @@ export interface FsStorageOptions {
 }
 
 const LARGEST_THRESHOLD = 1024 * 1024;
+/** Room that buffers keep from one checkpoint to the next. */
+const POOLED_BYTES = 8 * 1024 * 1024;
 
 /**
  * Checkpoints in a directory (Flink: FileSystemCheckpointStorage). Everything it reports as done survives a crash of the machine.
@@ -44,7 +51,7 @@ export function createFsStorage(options: FsStorageOptions): CheckpointStorage {
     async open(scope) {
       const { job } = scope;
       const jobFolder = join(folder, jobFolderName(job));
-      const buffers = new BufferPool();
+      const buffers = new ByteWriterPool({ pooledBytes: POOLED_BYTES });
       const place = { fileSystem, job, jobFolder, savepointsFolder, limits, buffers, newId, processes };
       return new FsJobStorage(place, scope);
     },

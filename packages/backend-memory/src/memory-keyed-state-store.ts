@@ -1,4 +1,4 @@
-import { WeirError, isWeirError, messageOf } from '@weir/core/contracts';
+import { restoringSection, unknownState } from '@weir/core/contracts';
 import type {
   CaptureRequest,
   CheckpointId,
@@ -73,29 +73,9 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
 
   restore(section: KeyedSection): void {
     const state = this.#state(section.state.name);
-    const place = `State '${state.meta.name}' of operator '${this.#scope.operator}'`;
-    if (section.state.kind !== state.meta.kind) {
-      throw new WeirError(
-        'CHECKPOINT_INCOMPATIBLE',
-        `${place} is a ${state.meta.kind} state, but a ${section.state.kind} state was stored.`,
-        {
-          recoverable: false,
-        },
-      );
-    }
-    try {
+    restoringSection(this.#scope.operator, state.meta, section, () => {
       state.restore(section);
-    } catch (error) {
-      if (isWeirError(error)) throw error;
-      throw new WeirError(
-        'CHECKPOINT_UNREADABLE',
-        `${place} in key group ${section.keyGroup} cannot be decoded: ${messageOf(error)}`,
-        {
-          cause: error,
-          recoverable: false,
-        },
-      );
-    }
+    });
   }
   entries(name: string): Iterable<StateEntry> {
     return this.#state(name).entries();
@@ -122,11 +102,7 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     this.current.assertOpen();
     const state = this.#states.get(name);
     if (state !== undefined) return state;
-    throw new WeirError(
-      'STATE_UNKNOWN',
-      `Operator ${this.#scope.operator} declares no state '${name}'. It declares: ${[...this.#states.keys()].join(', ') || 'none'}.`,
-      { recoverable: false },
-    );
+    throw unknownState(this.#scope.operator, name, this.#states.keys());
   }
 }
 

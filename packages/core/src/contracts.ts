@@ -37,6 +37,8 @@ export { ByteReader, ByteWriter } from './element/bytes.js';
 export type { Key } from './element/key.js';
 export { assertKey } from './element/assert-key.js';
 export { decodeKey, decodeKeyBlock, encodeKey, encodeKeyBlock, keyBytes } from './element/key-bytes.js';
+export { ownKey } from './element/own-key.js';
+export { ByteWriterPool, type ByteWriterPoolOptions } from './element/byte-writer-pool.js';
 export { keyIdentity } from './element/key-identity.js';
 export type { KeyIdentity } from './element/key-identity.js';
 export { hashKey } from './element/key-hash.js';
@@ -86,6 +88,7 @@ export type {
   SubtaskReport,
 } from './contracts/coordinator.js';
 export type { DirectoryEntry, FileHandle, FileStat, FileSystem } from './contracts/file-system.js';
+export { makeDurableFolder, syncIfAllowed } from './contracts/make-durable-folder.js';
 export type {
   AbortReason,
   CheckpointStats,
@@ -195,6 +198,14 @@ export { WEIR_VERSION } from './contracts/version.js';
 export { defaultSerializer } from './state/default-serializer.js';
 export { v8Serializer } from './state/v8-serializer.js';
 export { withPlace } from './state/with-place.js';
+export {
+  closedStore,
+  noCurrentKey,
+  ownedGroup,
+  restoringSection,
+  unknownState,
+  type OwnedKeys,
+} from './state/store-rules.js';
 export { readRows, writeListRow, writeMapRow, writeValueRow } from './state/rows.js';
 export type { RowVisitor } from './state/rows.js';
 export {

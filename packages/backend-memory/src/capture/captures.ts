@@ -1,8 +1,12 @@
-import type { CheckpointId, KeyGroupRange } from '@weir/core/contracts';
+import { ByteWriterPool, type CheckpointId, type KeyGroupRange } from '@weir/core/contracts';
 import { ChangeLog } from '../changelog/change-log.js';
 import { Preserved } from './preserved.js';
 import type { RowSource } from './preserved.js';
-import { WriterPool } from './writer-pool.js';
+
+/** Rows begin small: there are many of these buffers. */
+const ROWS_BYTES = 1024;
+/** Room that the buffers of one store keep between its captures. */
+const POOLED_BYTES = 4 * 1024 * 1024;
 
 /** No capture, or older than all of them. */
 export const NO_CAPTURE: number = -1;
@@ -11,7 +15,7 @@ export const NO_CAPTURE: number = -1;
 export class Captures {
   readonly #range: KeyGroupRange;
   readonly #states: number;
-  readonly #pool = new WriterPool();
+  readonly #pool = new ByteWriterPool({ initialBytes: ROWS_BYTES, pooledBytes: POOLED_BYTES });
   /** Oldest first. */
   #active: Preserved[] = [];
   #version = 0;

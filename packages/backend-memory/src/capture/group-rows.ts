@@ -1,6 +1,5 @@
-import type { ByteWriter } from '@weir/core/contracts';
+import type { ByteWriter, ByteWriterPool } from '@weir/core/contracts';
 import type { Hold } from './hold.js';
-import type { WriterPool } from './writer-pool.js';
 
 /** A section is closed when it has grown to this size, so that what lies between state and storage stays small. */
 export const SECTION_BYTES: number = 16 * 1024;
@@ -16,7 +15,7 @@ export interface Rows {
 
 /** Rows of one state in one key group that a capture has encoded and not yet given away. They begin small: there are many of these. */
 export class GroupRows {
-  readonly #pool: WriterPool;
+  readonly #pool: ByteWriterPool;
   readonly #tally: Tally;
   #out: ByteWriter | undefined;
   #count = 0;
@@ -24,7 +23,7 @@ export class GroupRows {
   #full: Rows[] = [];
   #holds: Hold[] = [];
 
-  constructor(pool: WriterPool, tally: Tally) {
+  constructor(pool: ByteWriterPool, tally: Tally) {
     this.#pool = pool;
     this.#tally = tally;
   }

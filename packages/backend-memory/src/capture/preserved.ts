@@ -1,8 +1,7 @@
 import { WeirError } from '@weir/core/contracts';
-import type { CheckpointId, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
+import type { ByteWriterPool, CheckpointId, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
 import { GroupRows } from './group-rows.js';
 import type { Tally } from './group-rows.js';
-import type { WriterPool } from './writer-pool.js';
 
 /** Gives a capture what it takes of `subject`: its rows, or a hold. */
 export interface RowSource<S> {
@@ -15,7 +14,7 @@ export interface PreservedOptions {
   readonly since: number;
   readonly range: KeyGroupRange;
   readonly states: number;
-  readonly pool: WriterPool;
+  readonly pool: ByteWriterPool;
 }
 
 /** The `since` of captures that take everything. */
@@ -30,7 +29,7 @@ export class Preserved implements Tally {
   bytes = 0;
   readonly #first: KeyGroup;
   readonly #states: number;
-  readonly #pool: WriterPool;
+  readonly #pool: ByteWriterPool;
   /** By key group, then by state. */
   #rows: (GroupRows | undefined)[];
   #ended: Error | undefined;

@@ -1,8 +1,7 @@
-import { WeirError, assertKey, keyGroupOf } from '@weir/core/contracts';
+import { ownKey, ownedGroup } from '@weir/core/contracts';
 import type { Key, KeyGroup } from '@weir/core/contracts';
 import type { ChangeRecorder } from '../changelog/change-recorder.js';
 import type { CurrentKey } from './current-key.js';
-import { ownKey } from './own-key.js';
 import { offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import type { StoreParts } from './stored-state.js';
@@ -39,16 +38,9 @@ export abstract class KeyedHandle<V> {
 
   /** Makes the entry of the current key, which has none. It is younger than every capture. */
   protected create(make: (key: Key, group: KeyGroup) => V): V {
-    const { operator, range, maxParallelism, captures } = this.parts;
-    assertKey(this.current.key, `Operator ${operator}`);
+    const group = ownedGroup(this.current.key, this.parts);
     const key = ownKey(this.current.key);
-    const group = keyGroupOf(key, maxParallelism);
-    if (group < range.first || group > range.last) {
-      throw new WeirError(
-        'PROTOCOL_VIOLATION',
-        `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${range.first} to ${range.last}.`,
-      );
-    }
+    const { captures } = this.parts;
     const value = make(key, group);
     const slot = this.table.add(key, group, captures.newest, value);
     if (captures.log.isOn) this.recorder.created(this.table.page(slot), slot);

@@ -1,4 +1,12 @@
-import { assertKey, keyIdentity, readChanges, readRows, writeMapChange, writeMapRow } from '@weir/core/contracts';
+import {
+  assertKey,
+  keyIdentity,
+  ownKey,
+  readChanges,
+  readRows,
+  writeMapChange,
+  writeMapRow,
+} from '@weir/core/contracts';
 import type {
   Key,
   KeyGroup,
@@ -21,7 +29,6 @@ import { MapHold } from './map-hold.js';
 import type { PreserveItem } from './map-hold.js';
 import { MapView } from './map-view.js';
 import { isMutable } from './mutable.js';
-import { ownKey } from './own-key.js';
 import { UNMARKED, offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';

@@ -1,5 +1,4 @@
-import { WeirError } from '@weir/core/contracts';
-import type { Key } from '@weir/core/contracts';
+import { closedStore, noCurrentKey, type Key } from '@weir/core/contracts';
 
 /** The key that every handle of a store works on. A handle looks its cell up once per turn. */
 export class CurrentKey {
@@ -40,15 +39,6 @@ export class CurrentKey {
   /** Why there is no key to work on. */
   violation(): Error {
     if (this.#ended !== undefined) return this.#ended;
-    if (this.turn < 0) {
-      return new WeirError(
-        'PROTOCOL_VIOLATION',
-        `The keyed state of operator ${this.operator} was used after it was closed.`,
-      );
-    }
-    return new WeirError(
-      'STATE_NO_KEY',
-      `Keyed state of operator ${this.operator} was used without a key. Use it in onRecord and other keyed callbacks only, not in open or close.`,
-    );
+    return this.turn < 0 ? closedStore(this.operator) : noCurrentKey(this.operator);
   }
 }

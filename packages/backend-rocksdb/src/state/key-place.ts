@@ -1,6 +1,5 @@
-import { WeirError, assertKey, keyGroupOf } from '@weir/core/contracts';
+import { ownKey, ownedGroup } from '@weir/core/contracts';
 import type { Key, KeyGroup } from '@weir/core/contracts';
-import { ownKey } from './own-key.js';
 import type { StoreParts } from './stored-state.js';
 
 /** A key of the subtask, in a form that nobody else changes, and its group. */
@@ -15,14 +14,6 @@ export function placeOfCurrentKey(parts: StoreParts): KeyPlace {
   if (current.turn <= 0) throw current.violation();
   return placeOf(current.key, parts);
 }
-export function placeOf(key: Key, { operator, range, maxParallelism }: StoreParts): KeyPlace {
-  assertKey(key, `Operator ${operator}`);
-  const group = keyGroupOf(key, maxParallelism);
-  if (group < range.first || group > range.last) {
-    throw new WeirError(
-      'PROTOCOL_VIOLATION',
-      `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${range.first} to ${range.last}.`,
-    );
-  }
-  return { key: ownKey(key), group };
+export function placeOf(key: Key, parts: StoreParts): KeyPlace {
+  return { group: ownedGroup(key, parts), key: ownKey(key) };
 }

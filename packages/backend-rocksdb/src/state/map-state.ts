@@ -5,6 +5,7 @@ import {
   decodeKeyBlock,
   encodeKey,
   keyIdentity,
+  ownKey,
   readRows,
 } from '@weir/core/contracts';
 import type {
@@ -24,7 +25,6 @@ import { placeOfCurrentKey } from './key-place.js';
 import { EntryCell, MapCells } from './map-cells.js';
 import type { EntryOwner } from './map-cells.js';
 import { MapHandle } from './map-handle.js';
-import { ownKey } from './own-key.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
 import { UNVISITED } from './unvisited.js';

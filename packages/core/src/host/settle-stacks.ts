@@ -6,12 +6,10 @@ import { causesOf } from '../errors.js';
  */
 export function settleStacks(error: unknown): void {
   for (const cause of causesOf(error)) {
-    if (!(cause instanceof Error)) continue;
-    // Reading is what does it. A getter of a stranger's may throw.
     try {
       Reflect.get(cause, 'stack');
     } catch {
-      continue;
+      // It was thrown by a stranger, and has a getter that throws.
     }
   }
 }

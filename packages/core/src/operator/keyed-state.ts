@@ -18,6 +18,7 @@ import type { Declared } from '../state/state-match.js';
 import { ExpirySweeps } from './expiry-sweeps.js';
 import { GroupWatermarks } from './group-watermarks.js';
 import { liveCaptures } from './live-capture.js';
+import { rewrittenCapture } from './rewritten-capture.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 import { requireDeclaredTypes, requireLikeStored } from './stored-key-types.js';
 
@@ -198,21 +199,10 @@ export class KeyedState {
 
 /** The same capture, whose sections and handles say what kind of state the operator declared. */
 function recordingKinds(capture: KeyedCapture, kinds: ReadonlyMap<string, RecordedKind>): KeyedCapture {
-  return {
-    sections: capture.sections,
-    write: (out, slice) =>
-      capture.write(
-        {
-          section: (section) => out.section(sectionOf(section, kinds)),
-          incremental: out.incremental === undefined ? undefined : recordingHandles(out.incremental, kinds),
-        },
-        slice,
-      ),
-    written: (handles) => capture.written?.(handles),
-    release: () => {
-      capture.release();
-    },
-  };
+  return rewrittenCapture(capture, (out) => ({
+    section: (section) => out.section(sectionOf(section, kinds)),
+    incremental: out.incremental === undefined ? undefined : recordingHandles(out.incremental, kinds),
+  }));
 }
 
 function recordingHandles(out: IncrementalOutput, kinds: ReadonlyMap<string, RecordedKind>): IncrementalOutput {

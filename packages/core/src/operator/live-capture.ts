@@ -1,5 +1,6 @@
 import type { KeyedCapture, KeyedSection } from '../contracts/state-backend.js';
 import type { DeclaredState } from '../state/descriptors.js';
+import { rewrittenCapture } from './rewritten-capture.js';
 
 type LiveRows = (section: KeyedSection) => KeyedSection | undefined;
 
@@ -15,23 +16,12 @@ export function liveCaptures(
 /** The live state keeps what is left out. Changes are written as they are: what they say replaces something that is stored. */
 function liveCapture(capture: KeyedCapture, byName: ReadonlyMap<string, LiveRows>): KeyedCapture {
   if (capture.sections === 'changes') return capture;
-  return {
-    sections: capture.sections,
-    write: (out, slice) =>
-      capture.write(
-        {
-          section(section) {
-            const liveRows = byName.get(section.state.name);
-            const live = liveRows === undefined ? section : liveRows(section);
-            return live === undefined ? undefined : out.section(live);
-          },
-          incremental: out.incremental,
-        },
-        slice,
-      ),
-    written: (handles) => capture.written?.(handles),
-    release: () => {
-      capture.release();
+  return rewrittenCapture(capture, (out) => ({
+    section(section) {
+      const liveRows = byName.get(section.state.name);
+      const live = liveRows === undefined ? section : liveRows(section);
+      return live === undefined ? undefined : out.section(live);
     },
-  };
+    incremental: out.incremental,
+  }));
 }

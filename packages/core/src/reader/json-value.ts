@@ -1,3 +1,5 @@
+import { ERROR_TYPES, TYPED_ARRAY_TYPES } from '../state/built-in-types.js';
+
 // Values as JSON that can be turned back. What JSON has is itself; what it has not is an object with one name that begins with `$`:
 //   {"$undefined":true}  {"$number":"NaN"}  {"$bigint":"7"}  {"$date":"…Z"}  {"$regexp":["source","flags"]}
 //   {"$map":[[key,value],…]}  {"$set":[…]}  {"$bytes":["Uint8Array","base64"]}  {"$error":["TypeError","message",cause?]}
@@ -171,26 +173,12 @@ function partsOf(value: object): Iterable<unknown> {
   return bytesOf(value) === undefined ? (Object.values(value) as unknown[]) : [];
 }
 
-const ERRORS: ReadonlyMap<string, ErrorConstructor> = new Map(
-  [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((type) => [type.name, type]),
-);
+const ERRORS: ReadonlyMap<string, ErrorConstructor> = new Map(ERROR_TYPES.map((type) => [type.name, type]));
 const VIEWS = new Map<string, (bytes: ArrayBuffer) => object>([
   ['ArrayBuffer', (bytes) => bytes],
   ['Buffer', (bytes) => Buffer.from(bytes)],
   ['DataView', (bytes) => new DataView(bytes)],
-  ...[
-    Int8Array,
-    Uint8Array,
-    Uint8ClampedArray,
-    Int16Array,
-    Uint16Array,
-    Int32Array,
-    Uint32Array,
-    Float32Array,
-    Float64Array,
-    BigInt64Array,
-    BigUint64Array,
-  ].map((type): [string, (bytes: ArrayBuffer) => object] => [type.name, (bytes) => new type(bytes)]),
+  ...TYPED_ARRAY_TYPES.map((type): [string, (bytes: ArrayBuffer) => object] => [type.name, (bytes) => new type(bytes)]),
 ]);
 
 function bytesOf(value: object): Buffer | undefined {

@@ -60,16 +60,13 @@ export class KeyedOutput implements KeyedStateOutput, IncrementalOutput {
 
   createBlob(sharedKey?: string): BlobWriter {
     const { location } = this.#options;
-    if (sharedKey !== undefined && location.createSharedBlob === undefined) {
+    const inner = sharedKey === undefined ? location.createBlob() : location.createSharedBlob?.(sharedKey);
+    if (inner === undefined) {
       throw new WeirError(
         'PROTOCOL_VIOLATION',
         'a state backend wants to share a file between checkpoints where the checkpoint storage cannot: this capture was to be a full one.',
       );
     }
-    const inner =
-      sharedKey === undefined
-        ? location.createBlob()
-        : (location.createSharedBlob as NonNullable<CheckpointLocation['createSharedBlob']>)(sharedKey);
     const blob: BlobWriter = {
       write: (chunk) => inner.write(chunk),
       finish: async () => {

@@ -1,4 +1,5 @@
 import { isWellFormed } from '../element/well-formed.js';
+import { ERROR_TYPES, TYPED_ARRAY_TYPES } from './built-in-types.js';
 import { fault, inside, propertyStep } from './fault.js';
 import type { Fault } from './fault.js';
 import { SharedBytes } from './shared-bytes.js';
@@ -21,24 +22,9 @@ const MAX_DEPTH = 256;
 /** Values with fewer objects are walked without remembering which were seen. */
 const REMEMBER_FROM = 32;
 
-const ERRORS: ReadonlySet<unknown> = new Set(
-  [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((type) => type.prototype),
-);
+const ERRORS: ReadonlySet<unknown> = new Set(ERROR_TYPES.map((type) => type.prototype));
 const TYPED_ARRAYS: ReadonlySet<unknown> = new Set(
-  [
-    Buffer,
-    Int8Array,
-    Uint8Array,
-    Uint8ClampedArray,
-    Int16Array,
-    Uint16Array,
-    Int32Array,
-    Uint32Array,
-    Float32Array,
-    Float64Array,
-    BigInt64Array,
-    BigUint64Array,
-  ].map((type) => type.prototype as unknown),
+  [Buffer, ...TYPED_ARRAY_TYPES].map((type) => type.prototype as unknown),
 );
 const BUILT_INS: ReadonlySet<unknown> = new Set(
   [Map, Set, Date, RegExp, ArrayBuffer, DataView].map((type) => type.prototype as unknown),

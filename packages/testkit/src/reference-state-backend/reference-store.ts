@@ -1,10 +1,10 @@
 import {
-  assertKey,
-  isWeirError,
-  keyGroupOf,
-  messageOf,
+  closedStore,
+  noCurrentKey,
+  ownedGroup,
   readRows,
-  WeirError,
+  restoringSection,
+  unknownState,
   type Key,
   type KeyedCapture,
   type KeyedSection,
@@ -36,15 +36,8 @@ export class ReferenceStore implements KeyedStateStore {
 
   setCurrentKey(key: Key): void {
     this.#assertOpen();
-    const { operator, keyGroups, maxParallelism } = this.#scope;
-    assertKey(key, `Operator '${operator}'`);
-    const group = keyGroupOf(key, maxParallelism);
-    if (group < keyGroups.first || group > keyGroups.last) {
-      throw new WeirError(
-        'PROTOCOL_VIOLATION',
-        `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${keyGroups.first} to ${keyGroups.last}.`,
-      );
-    }
+    const { operator, keyGroups: range, maxParallelism } = this.#scope;
+    ownedGroup(key, { operator, range, maxParallelism });
     this.#key = key;
   }
 
@@ -59,23 +52,9 @@ export class ReferenceStore implements KeyedStateStore {
 
   restore(section: KeyedSection): void {
     const { declaration, restoring } = this.#state(section.state.name);
-    const place = `State '${declaration.name}' of operator '${this.#scope.operator}'`;
-    if (section.state.kind !== declaration.kind) {
-      throw new WeirError(
-        'CHECKPOINT_INCOMPATIBLE',
-        `${place} is a ${declaration.kind} state, but a ${section.state.kind} state was stored.`,
-        { recoverable: false },
-      );
-    }
-    try {
+    restoringSection(this.#scope.operator, declaration, section, () => {
       readRows(section, declaration.serializer, restoring);
-    } catch (error) {
-      if (isWeirError(error)) throw error;
-      throw new WeirError('CHECKPOINT_UNREADABLE', `${place} cannot be decoded: ${messageOf(error)}`, {
-        cause: error,
-        recoverable: false,
-      });
-    }
+    });
   }
 
   /** All of it at once, whatever the budget. */
@@ -110,28 +89,17 @@ export class ReferenceStore implements KeyedStateStore {
   #currentKey(): Key {
     this.#assertOpen();
     if (this.#key !== undefined) return this.#key;
-    throw new WeirError(
-      'STATE_NO_KEY',
-      `Keyed state of operator ${this.#scope.operator} was used without a key. Use it in onRecord and other keyed callbacks only.`,
-    );
+    throw noCurrentKey(this.#scope.operator);
   }
 
   #state(name: string): ReferenceState {
     this.#assertOpen();
     const state = this.#states.get(name);
     if (state !== undefined) return state;
-    throw new WeirError(
-      'STATE_UNKNOWN',
-      `Operator ${this.#scope.operator} declares no state '${name}'. It declares: ${[...this.#states.keys()].join(', ') || 'none'}.`,
-      { recoverable: false },
-    );
+    throw unknownState(this.#scope.operator, name, this.#states.keys());
   }
 
   #assertOpen(): void {
-    if (!this.#closed) return;
-    throw new WeirError(
-      'PROTOCOL_VIOLATION',
-      `The keyed state of operator ${this.#scope.operator} was used after it was closed.`,
-    );
+    if (this.#closed) throw closedStore(this.#scope.operator);
   }
 }

@@ -1,4 +1,4 @@
-import { ByteReader, decodeKey, keyBytes, keyIdentity, type Key, type KeyIdentity } from '@weir/core/contracts';
+import { keyIdentity, ownKey, type Key, type KeyIdentity } from '@weir/core/contracts';
 
 export interface Row<Content> {
   readonly key: Key;
@@ -27,10 +27,4 @@ export class Rows<Content> implements Iterable<Row<Content>> {
   [Symbol.iterator](): Iterator<Row<Content>> {
     return this.#rows.values();
   }
-}
-
-/** The key as a snapshot would give it back: 0 for -0, and a tuple that nobody else can change. */
-export function ownKey(key: Key): Key {
-  const bytes = keyBytes(key);
-  return decodeKey(new ByteReader(bytes), bytes.length);
 }

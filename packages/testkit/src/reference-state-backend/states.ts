@@ -1,6 +1,7 @@
 import {
   assertKey,
   keyIdentity,
+  ownKey,
   writeListRow,
   writeMapRow,
   writeValueRow,
@@ -15,7 +16,7 @@ import {
   type StateHandle,
   type ValueState,
 } from '@weir/core/contracts';
-import { ownKey, Rows } from './rows.js';
+import { Rows } from './rows.js';
 
 /** One declared state with all its keys. */
 export interface ReferenceState {

@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { WeirError, type FileSystem, type SinkContext } from '@weir/core/contracts';
-import { makeFolders } from '../make-folders.js';
+import { WeirError, makeDurableFolder, type FileSystem, type SinkContext } from '@weir/core/contracts';
 import type { FileNaming } from './file-names.js';
 
 /** What happens to finished files of other lineages that are in the folder when a job starts afresh. */
@@ -17,7 +16,7 @@ export async function prepareFolder(
   occupied: Occupied,
   { job, uid, restored }: SinkContext,
 ): Promise<void> {
-  await makeFolders(fileSystem, dir);
+  await makeDurableFolder(fileSystem, dir);
   const names = (await fileSystem.readDirectory(dir)).map(({ name }) => name);
   for (const name of names) {
     if (naming.isInProgressOfThisSink(name)) await fileSystem.remove(path.join(dir, name));

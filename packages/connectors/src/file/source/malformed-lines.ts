@@ -1,7 +1,6 @@
 import path from 'node:path';
-import type { Counter, FileHandle } from '@weir/core/contracts';
+import { makeDurableFolder, type Counter, type FileHandle } from '@weir/core/contracts';
 import { isMissing, type InputFile } from './input-file.js';
-import { makeFolders } from '../make-folders.js';
 
 export interface SkippedLine {
   readonly line: number;
@@ -51,7 +50,7 @@ export class MalformedLines {
   async #open(): Promise<FileHandle> {
     const { fileSystem } = this.#input;
     const folder = path.dirname(this.#sidePath);
-    await makeFolders(fileSystem, folder);
+    await makeDurableFolder(fileSystem, folder);
     const isTorn = await this.#endsInTheMiddleOfALine();
     const handle = await fileSystem.open(this.#sidePath, 'append');
     if (isTorn) await handle.write(Buffer.from('\n'));

@@ -1,5 +1,6 @@
-import { ByteReader, decodeKey, keyBytes } from '@weir/core/contracts';
-import type { Key } from '@weir/core/contracts';
+import { ByteReader } from './bytes.js';
+import { decodeKey, keyBytes } from './key-bytes.js';
+import type { Key } from './key.js';
 
 /**
  * The key as a snapshot would give it back: 0 for -0, and a tuple that nobody else can change. A string is copied: it may be a part of a long

@@ -15,7 +15,7 @@ interface Held {
 }
 
 describe.skipIf(rocksdb === undefined)('a job on RocksDB that fails over and over in one process', () => {
-  test(`holds as much memory and as many open files after ${String(RESTARTS)} restarts as before`, async () => {
+  test(`holds as much memory and as many open files after ${String(RESTARTS)} more restarts as before`, async () => {
     const script = fileURLToPath(new URL('../dist/restart-often.js', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--expose-gc',

@@ -9,7 +9,8 @@ const PAIRS = 5;
 const RATE = 500_000;
 const MS = 12_000;
 const ROCKSDB_PAIRS = 2;
-const ROCKSDB_RATE = 100_000;
+/** Half of what it can do with keys that are mostly not in its cache. */
+const ROCKSDB_RATE = 50_000;
 
 /** What checkpoints of 1,000,000 keys add to the longest delay of the event loop, and to memory. */
 export async function steady(report: Report): Promise<void> {
@@ -38,7 +39,7 @@ export async function steady(report: Report): Promise<void> {
   );
 }
 
-/** The same on RocksDB with incremental checkpoints, at a rate that it keeps up with. */
+/** The same on RocksDB with incremental checkpoints. */
 export async function rocksdbSteady(report: Report): Promise<void> {
   const { windows, details, stalls } = await withAndWithout(ROCKSDB_PAIRS, {
     rate: ROCKSDB_RATE,

@@ -14,6 +14,7 @@ import type { GroupRows, Rows } from './capture/group-rows.js';
 import type { Hold } from './capture/hold.js';
 import type { Preserved, RowSource } from './capture/preserved.js';
 import { releasedEarly } from './capture/preserved.js';
+import { offsetOf } from './state/page.js';
 import type { StoredState } from './state/stored-state.js';
 
 /** The slice is asked whether it is over after this many rows or bytes, whichever comes first. */
@@ -97,6 +98,7 @@ export class MemoryCapture implements KeyedCapture {
     const rows = this.#preserved.rows(group, index);
     // Backwards, so that the end is in sight although entries come meanwhile: these are younger, wherever they are put.
     let rest = slots.length;
+    rows.expectMany();
     for (;;) {
       const hold = rows.nextHold();
       if (hold !== undefined) this.#preserved.take(ONE_STEP, hold);
@@ -113,10 +115,20 @@ export class MemoryCapture implements KeyedCapture {
     if (captures.isAlone(this.#preserved)) extent.finished(group, index);
   }
 
+  get #isSimple(): boolean {
+    return !this.#preserved.isOfChanges && this.#options.captures.isAlone(this.#preserved);
+  }
+
   /** Takes entries below `rest` that are not taken yet. Returns where to go on. */
   #visit(state: StoredState, slots: Slots, rest: number): number {
     const { version } = this.#preserved;
     const enough = this.#preserved.bytes + STEP_BYTES;
+    if (state.runs !== undefined && slots.pageAt !== undefined && this.#isSimple) {
+      const to = offsetOf(rest - 1) + 1;
+      const run = { page: slots.pageAt(rest - 1), from: Math.max(0, to - STEP_ROWS), to, enough };
+      this.#preserved.take(state.runs, run);
+      return rest - to + run.to;
+    }
     const stop = Math.max(0, rest - STEP_ROWS);
     let place = rest;
     while (place > stop && this.#preserved.bytes < enough) state.preserve(slots.slotAt(--place), version);

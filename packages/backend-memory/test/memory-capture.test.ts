@@ -96,6 +96,30 @@ describe('writing a capture', () => {
       if (values.get(i) !== i) throw new Error(`key ${String(i)} is ${String(values.get(i))}`);
   });
 
+  test('gives the same keys before and after there are too many to keep them encoded', async () => {
+    const opened = await openStore();
+    const put = (from: number, to: number): void => {
+      for (let i = from; i < to; i++) {
+        opened.store.setCurrentKey(`key ${String(i)}`);
+        opened.value.update(i);
+      }
+    };
+    for (const [from, to] of [
+      [0, 100_000],
+      [100_000, 140_000],
+    ] as const) {
+      put(from, to);
+      for (const checkpointId of [2 * to, 2 * to + 1]) {
+        const { store } = await restoredFrom(await developed(opened.store.capture({ checkpointId, mode: 'full' })));
+        const wrong = [...store.entries('value')].filter(
+          (entry) => entry.kind !== 'value' || entry.key !== `key ${String(entry.value)}`,
+        );
+        expect(wrong).toEqual([]);
+        expect([...store.entries('value')].length).toBe(to);
+      }
+    }
+  });
+
   test('asks also where there is nothing to write', async () => {
     const { store } = await openStore();
     let asked = 0;

@@ -1,12 +1,8 @@
-import { ByteWriterPool, type CheckpointId, type KeyGroupRange } from '@weir/core/contracts';
+import type { CheckpointId, KeyGroupRange } from '@weir/core/contracts';
 import { ChangeLog } from '../changelog/change-log.js';
 import { Preserved } from './preserved.js';
 import type { RowSource } from './preserved.js';
-
-/** Rows begin small: there are many of these buffers. */
-const ROWS_BYTES = 1024;
-/** Room that the buffers of one store keep between its captures. */
-const POOLED_BYTES = 4 * 1024 * 1024;
+import { RowBuffers } from './row-buffers.js';
 
 /** No capture, or older than all of them. */
 export const NO_CAPTURE: number = -1;
@@ -15,7 +11,7 @@ export const NO_CAPTURE: number = -1;
 export class Captures {
   readonly #range: KeyGroupRange;
   readonly #states: number;
-  readonly #pool = new ByteWriterPool({ initialBytes: ROWS_BYTES, pooledBytes: POOLED_BYTES });
+  readonly #buffers = new RowBuffers();
   /** Oldest first. */
   #active: Preserved[] = [];
   #version = 0;
@@ -40,7 +36,7 @@ export class Captures {
       since,
       range: this.#range,
       states: this.#states,
-      pool: this.#pool,
+      buffers: this.#buffers,
     });
     this.#active.push(preserved);
     this.#activeChanged();

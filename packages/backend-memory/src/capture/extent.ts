@@ -1,5 +1,5 @@
 import type { KeyGroup, KeyedStateHandle } from '@weir/core/contracts';
-import type { Slot } from '../state/page.js';
+import type { Page, Slot } from '../state/page.js';
 import type { StoredState } from '../state/stored-state.js';
 import type { Rows } from './group-rows.js';
 
@@ -7,6 +7,8 @@ import type { Rows } from './group-rows.js';
 export interface Slots {
   readonly length: number;
   slotAt(place: number): Slot;
+  /** Of places that lie as they do in pages: the page with the entry, which is at `offsetOf(place)`. */
+  pageAt?(place: number): Page<unknown>;
 }
 
 /** What of the state a capture writes. States are numbered in the order of their declaration. */

@@ -1,8 +1,7 @@
-import type { ByteWriter, ByteWriterPool } from '@weir/core/contracts';
+import type { ByteWriter } from '@weir/core/contracts';
 import type { Hold } from './hold.js';
-
-/** A section is closed when it has grown to this size, so that what lies between state and storage stays small. */
-export const SECTION_BYTES: number = 16 * 1024;
+import { SECTION_BYTES, SMALL_SECTION_BYTES } from './row-buffers.js';
+import type { RowBuffers } from './row-buffers.js';
 
 /** Bytes that a capture keeps in memory. */
 export interface Tally {
@@ -13,31 +12,37 @@ export interface Rows {
   readonly count: number;
 }
 
-/** Rows of one state in one key group that a capture has encoded and not yet given away. They begin small: there are many of these. */
+/** Rows of one state in one key group that a capture has encoded and not yet given away. */
 export class GroupRows {
-  readonly #pool: ByteWriterPool;
+  readonly #buffers: RowBuffers;
   readonly #tally: Tally;
   #out: ByteWriter | undefined;
   #count = 0;
   #counted = 0;
   #full: Rows[] = [];
   #holds: Hold[] = [];
+  #areSmall = true;
 
-  constructor(pool: ByteWriterPool, tally: Tally) {
-    this.#pool = pool;
+  constructor(buffers: RowBuffers, tally: Tally) {
+    this.#buffers = buffers;
     this.#tally = tally;
   }
 
   /** Where the next row goes; {@link added} follows it. */
   get out(): ByteWriter {
-    return (this.#out ??= this.#pool.take());
+    return (this.#out ??= this.#buffers.take(this.#areSmall));
   }
   added(): void {
     const { length } = this.out;
     this.#count++;
     this.#tally.bytes += length - this.#counted;
     this.#counted = length;
-    if (length >= SECTION_BYTES) this.seal();
+    if (length >= (this.#areSmall ? SMALL_SECTION_BYTES : SECTION_BYTES)) this.seal();
+  }
+  /** From now on all rows that are left come one after the other. */
+  expectMany(): void {
+    this.seal();
+    this.#areSmall = false;
   }
   /** Makes a section of the rows so far. */
   seal(): void {
@@ -53,7 +58,7 @@ export class GroupRows {
   }
   written({ out }: Rows): void {
     this.#tally.bytes -= out.length;
-    this.#pool.give(out, 2 * SECTION_BYTES);
+    this.#buffers.give(out);
   }
 
   get hasFull(): boolean {

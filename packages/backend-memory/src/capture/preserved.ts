@@ -1,7 +1,8 @@
 import { WeirError } from '@weir/core/contracts';
-import type { ByteWriterPool, CheckpointId, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
+import type { CheckpointId, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
 import { GroupRows } from './group-rows.js';
 import type { Tally } from './group-rows.js';
+import type { RowBuffers } from './row-buffers.js';
 
 /** Gives a capture what it takes of `subject`: its rows, or a hold. */
 export interface RowSource<S> {
@@ -14,7 +15,7 @@ export interface PreservedOptions {
   readonly since: number;
   readonly range: KeyGroupRange;
   readonly states: number;
-  readonly pool: ByteWriterPool;
+  readonly buffers: RowBuffers;
 }
 
 /** The `since` of captures that take everything. */
@@ -29,18 +30,18 @@ export class Preserved implements Tally {
   bytes = 0;
   readonly #first: KeyGroup;
   readonly #states: number;
-  readonly #pool: ByteWriterPool;
+  readonly #buffers: RowBuffers;
   /** By key group, then by state. */
   #rows: (GroupRows | undefined)[];
   #ended: Error | undefined;
 
-  constructor({ checkpointId, version, since, range, states, pool }: PreservedOptions) {
+  constructor({ checkpointId, version, since, range, states, buffers }: PreservedOptions) {
     this.checkpointId = checkpointId;
     this.version = version;
     this.since = since;
     this.#first = range.first;
     this.#states = states;
-    this.#pool = pool;
+    this.#buffers = buffers;
     this.#rows = new Array<GroupRows | undefined>((range.last - range.first + 1) * states).fill(undefined);
   }
 
@@ -50,7 +51,7 @@ export class Preserved implements Tally {
   }
 
   rows(group: KeyGroup, state: number): GroupRows {
-    return (this.#rows[(group - this.#first) * this.#states + state] ??= new GroupRows(this.#pool, this));
+    return (this.#rows[(group - this.#first) * this.#states + state] ??= new GroupRows(this.#buffers, this));
   }
   hasRows(group: KeyGroup, state: number): boolean {
     return this.#rows[(group - this.#first) * this.#states + state] !== undefined;

@@ -1,8 +1,8 @@
 import { ByteWriter, writeEntryRemoval, writeRemoval } from '@weir/core/contracts';
 import type { Key, KeyGroup, KeyedStateHandle } from '@weir/core/contracts';
 import type { Extent, Slots } from '../capture/extent.js';
-import { SECTION_BYTES } from '../capture/group-rows.js';
 import type { Rows } from '../capture/group-rows.js';
+import { SECTION_BYTES } from '../capture/row-buffers.js';
 import type { StoredState } from '../state/stored-state.js';
 import type { ChangedPart, Era } from './era.js';
 

@@ -9,8 +9,10 @@ import type {
   StateMeta,
 } from '@weir/core/contracts';
 import type { Captures } from '../capture/captures.js';
+import type { RowSource } from '../capture/preserved.js';
 import type { CurrentKey } from './current-key.js';
 import type { GroupPages } from './group-pages.js';
+import type { PageRun } from './page-run.js';
 import type { Slot } from './page.js';
 import type { Sweep } from './sweeps.js';
 
@@ -27,6 +29,8 @@ export interface StoredState<V = unknown> {
   markOf(slot: Slot): number;
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet and has to. */
   preserve(slot: Slot, version: number): void;
+  /** A quicker way to the same for many. */
+  readonly runs?: RowSource<PageRun> | undefined;
   /** See `KeyedStateStore.sweep`. There if the state has an expiry. */
   readonly sweep?: Sweep | undefined;
   /** Rows, or changes to those that are there. */

@@ -1,5 +1,5 @@
-import { keyIdentity } from '@weir/core/contracts';
-import type { Key, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
+import { encodeKeyBlock, keyIdentity } from '@weir/core/contracts';
+import type { ByteWriter, Key, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
 import { GroupPages } from './group-pages.js';
 import { KeyIndex } from './key-index.js';
 import { FREE, PAGE_SIZE, Page, offsetOf, pageOf } from './page.js';
@@ -7,6 +7,11 @@ import type { Slot } from './page.js';
 
 /** So many entries are in the processor's caches anyway. */
 const FEW = 16_384;
+/**
+ * Up to so many entries, their keys are kept encoded too: some 3 MB. Beyond that it would be a large part of what captures may hold in addition to
+ * the state.
+ */
+const ENCODED_KEYS = 131_072;
 /** No entry when it was looked for. */
 const ABSENT = -1;
 
@@ -33,6 +38,16 @@ export class Table<V> {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Appends the key at `at` in `page` to `out`, as captures write it. */
+  writeKey(page: Page<V>, at: number, out: ByteWriter): void {
+    if (this.#size <= ENCODED_KEYS) {
+      page.keyBlocks.write(at, page.keys, out);
+    } else {
+      page.keyBlocks.forget();
+      encodeKeyBlock(page.keys[at]!, out);
+    }
   }
 
   /**

@@ -17,6 +17,7 @@ import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { isMutable } from './mutable.js';
 import { offsetOf } from './page.js';
+import type { PageRun } from './page-run.js';
 import type { Slot } from './page.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
@@ -31,6 +32,11 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   readonly meta: StateMeta;
   readonly handle: ValueState<unknown, unknown>;
   readonly sweep: Sweep | undefined;
+  readonly runs: RowSource<PageRun> = {
+    append: (run, preserved) => {
+      this.#takeRun(run, preserved);
+    },
+  };
   readonly #index: number;
   readonly #serializer: Serializer;
   readonly #table: Table<unknown>;
@@ -65,17 +71,35 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.#watched.preserve(slot, version);
   }
   append(slot: Slot, preserved: Preserved): void {
-    const { group, keys, keyBlocks, values } = this.#table.page(slot);
+    const page = this.#table.page(slot);
+    const { group, keys, values } = page;
     const at = offsetOf(slot);
     const rows = preserved.rows(group, this.#index);
     const { out } = rows;
     if (preserved.isOfChanges) {
       writeValueChange(out, keys[at]!, values[at], this.#serializer);
     } else {
-      keyBlocks.write(at, keys[at]!, out);
+      this.#table.writeKey(page, at, out);
       this.#serializer.encode(values[at], out);
     }
     rows.added();
+  }
+  #takeRun(run: PageRun, preserved: Preserved): void {
+    const table = this.#table;
+    const { page } = run;
+    const { group, stamps, values } = page;
+    const { version } = preserved;
+    const serializer = this.#serializer;
+    const rows = preserved.rows(group, this.#index);
+    while (run.to > run.from && preserved.bytes < run.enough) {
+      const at = --run.to;
+      if (stamps[at]! >= version) continue;
+      stamps[at] = version;
+      const { out } = rows;
+      table.writeKey(page, at, out);
+      serializer.encode(values[at], out);
+      rows.added();
+    }
   }
   created(): void {
     if (this.#captures.log.isOn) this.#captures.log.current.rows++;

@@ -21,7 +21,9 @@ function blockOf(key: Key): Uint8Array {
 
 function written(blocks: KeyBlocks, at: number, key: Key): Uint8Array {
   const out = new ByteWriter(0);
-  blocks.write(at, key, out);
+  const keys: Key[] = [];
+  keys[at] = key;
+  blocks.write(at, keys, out);
   return out.toBytes();
 }
 

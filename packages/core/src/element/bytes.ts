@@ -67,10 +67,12 @@ export class ByteWriter {
   copyBlock(source: ByteWriter, start: number): void {
     const end = start + source.blockLength(start);
     this.#reserve(end - start);
-    const from = source.#buffer;
-    const to = this.#buffer;
+    const [words, toWords] = [source.#view, this.#view];
+    const [from, to] = [source.#buffer, this.#buffer];
     let { length } = this;
-    for (let i = start; i < end; i++) to[length++] = from[i]!;
+    let i = start;
+    for (; i + 4 <= end; i += 4, length += 4) toWords.setInt32(length, words.getInt32(i));
+    for (; i < end; i++) to[length++] = from[i]!;
     this.length = length;
   }
   /** Of the block at `start`, the byte included that tells it. */

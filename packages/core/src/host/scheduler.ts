@@ -6,8 +6,8 @@ import { WeirError } from '../errors.js';
 const TURN_MS = 4;
 /** A subtask's share of a turn while others wait. */
 const SUBTASK_MS = 1;
-/** A turn's share for work in the background, after the subtasks'. */
-const BACKGROUND_MS = 1.5;
+/** A turn's share for work in the background, after the subtasks': as much as theirs, since what is captured costs the more the longer it is open. */
+const BACKGROUND_MS = 4;
 
 /** Something that works in slices: `run` says whether there is more to do right now. */
 export interface Runnable {

@@ -33,13 +33,13 @@ export async function killMutants(
 function search({ name }: Mutant, seeds: number): Promise<Failure | undefined> {
   return new Promise((resolve, reject) => {
     const child = fork(CHILD, [name, String(seeds)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    let failure: { readonly found: Failure | undefined } | undefined;
-    child.on('message', (found: Failure | undefined) => {
-      failure = { found };
+    let answer: { readonly found?: Failure } | undefined;
+    child.on('message', (message: { readonly found?: Failure }) => {
+      answer = message;
     });
     child.on('exit', (code) => {
-      if (failure === undefined) reject(new Error(`the process of mutant '${name}' ended with ${String(code)}`));
-      else resolve(failure.found);
+      if (answer === undefined) reject(new Error(`the process of mutant '${name}' ended with ${String(code)}`));
+      else resolve(answer.found);
     });
   });
 }

@@ -7,5 +7,6 @@ const mutant = MUTANTS.find((one) => one.name === name);
 if (mutant === undefined) throw new Error(`There is no mutant '${String(name)}'.`);
 register('./mutation-hooks.js', { parentURL: import.meta.url, data: mutant });
 const { firstFailure } = await import('./first-failure.js');
-process.send?.(await firstFailure(Number(seeds)));
+// Not undefined, which cannot be sent: that no seed finds the mutant is an answer, too.
+process.send?.({ found: await firstFailure(Number(seeds)) });
 process.disconnect();

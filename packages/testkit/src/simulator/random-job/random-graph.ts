@@ -83,7 +83,7 @@ function one(open: Open, step: number, options: RandomGraphOptions): Open {
   const keyed = keyedOptions(step, options);
   // The key of what comes out is then a number within its old key.
   const spread = Math.max(1, records / Math.min(keyed.keys, open.spread));
-  switch (below(random, 16)) {
+  switch (below(random, 17)) {
     case 0:
       return { ...open, items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))) };
     case 1:
@@ -122,9 +122,10 @@ function one(open: Open, step: number, options: RandomGraphOptions): Open {
       return { ...open, items: gather(items, keyed), isLate: true };
     case 11:
     case 12:
+    case 13:
       if (records * 5 > MOST_RECORDS) return { ...open, items: reduce(items, keyed), spread: 1 };
       return { ...open, items: loop(items, keyed), records: records * 3.5 };
-    case 13:
+    case 14:
       return { ...open, items: isLate ? count(items, keyed) : delay(items, keyed), spread };
     default:
       return { ...open, items: count(items, keyed), spread };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fsBackend } from '@weir/backend-fs';
-import { rocksBackend, type RocksStatePluginOptions } from '@weir/backend-rocksdb';
+import type { RocksStatePluginOptions } from '@weir/backend-rocksdb';
 import { checkpointCoordinator } from '@weir/coordinator';
 import {
   createEnvironment,
@@ -59,7 +59,7 @@ export async function startJob(options: BenchmarkJobOptions): Promise<BenchmarkJ
   const env = createEnvironment({
     logger: SILENT,
     parallelism: options.parallelism,
-    plugins: [checkpointCoordinator(), backendOf(options.state, dir)],
+    plugins: [checkpointCoordinator(), await backendOf(options.state, dir)],
   });
   if (options.checkpointEveryMs !== undefined)
     env.enableCheckpointing(options.checkpointEveryMs, options.checkpointing);
@@ -111,8 +111,10 @@ const summingTexts = keyedProcess({
   },
 });
 
-function backendOf(state: StateChoice | undefined, checkpointsDir: string): PluginList {
+async function backendOf(state: StateChoice | undefined, checkpointsDir: string): Promise<PluginList> {
   if (state === undefined) return fsBackend({ checkpointsDir });
+  // Only where it is wanted: a job that starts does not load what it has no use for.
+  const { rocksBackend } = await import('@weir/backend-rocksdb');
   return rocksBackend({ checkpointsDir, ...state.rocksdb });
 }
 

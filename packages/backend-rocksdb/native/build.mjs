@@ -2,9 +2,9 @@
 //
 //   node native/build.mjs                against the RocksDB of the system, or, where there is none, from its sources
 //   node native/build.mjs --if-possible  against the RocksDB of the system if all that takes is here and the binary is missing or outdated
-//   node native/build.mjs --prebuild     from the sources, needing nothing but libc, into prebuilds/ for publishing
+//   node native/build.mjs --prebuild     from the sources, needing nothing but the runtime of C++, into prebuilds/ for publishing
 //
-// The sources are those in the npm package `rocksdb`, fetched by npm: five minutes on two cores, once.
+// The sources are those in the npm package `rocksdb`, fetched by npm: up to ten minutes on two cores, once.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

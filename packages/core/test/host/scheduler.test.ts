@@ -117,7 +117,7 @@ describe('the scheduler', () => {
     await clock.settle();
     await granted;
     expect(slice.isOver()).toBe(false);
-    for (let i = 0; i < 200; i++) clock.monotonic();
+    for (let i = 0; i < 500; i++) clock.monotonic();
     expect(slice.isOver()).toBe(true);
   });
 

@@ -1,13 +1,15 @@
 import {
   assertKey,
-  ByteReader,
   ByteWriter,
-  decodeKey,
-  keyBytes,
+  closedStore,
   keyGroupOf,
   keyIdentity,
+  noCurrentKey,
+  ownedGroup,
+  ownKey,
   readChanges,
   readRows,
+  unknownState,
   WeirError,
   writeListRow,
   writeMapRow,
@@ -64,15 +66,7 @@ class MapStateStore implements KeyedStateStore {
 
   setCurrentKey(key: Key): void {
     this.#assertOpen();
-    const { operator, keyGroups, maxParallelism } = this.#scope;
-    assertKey(key, `Operator ${operator}`);
-    const group = keyGroupOf(key, maxParallelism);
-    if (group < keyGroups.first || group > keyGroups.last) {
-      throw new WeirError(
-        'PROTOCOL_VIOLATION',
-        `Key group ${String(group)} of operator ${operator} is another subtask's.`,
-      );
-    }
+    ownedGroup(key, this.#scope);
     this.#key = key;
   }
 
@@ -173,29 +167,17 @@ class MapStateStore implements KeyedStateStore {
   #currentKey(): Key {
     this.#assertOpen();
     if (this.#key !== undefined) return this.#key;
-    throw new WeirError('STATE_NO_KEY', `State of operator ${this.#scope.operator} was used without a key.`);
+    throw noCurrentKey(this.#scope.operator);
   }
   #declared<V>(name: string, among: ReadonlyMap<string, V>): V {
     this.#assertOpen();
     const found = among.get(name);
     if (found !== undefined) return found;
-    throw new WeirError('STATE_UNKNOWN', `Operator ${this.#scope.operator} declares no state '${name}'.`, {
-      recoverable: false,
-    });
+    throw unknownState(this.#scope.operator, name, among.keys());
   }
   #assertOpen(): void {
-    if (!this.#isClosed) return;
-    throw new WeirError(
-      'PROTOCOL_VIOLATION',
-      `State of operator ${this.#scope.operator} was used after it was closed.`,
-    );
+    if (this.#isClosed) throw closedStore(this.#scope.operator);
   }
-}
-
-/** The key as a restore would give it back: 0 for -0, and a tuple that nobody else can change. */
-function ownKey(key: Key): Key {
-  const bytes = keyBytes(key);
-  return decodeKey(new ByteReader(bytes), bytes.length);
 }
 
 function rowOf(table: Table, key: Key): Row {

@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises';
 import {
-  assertKey,
+  closedStore,
   decodeKeyBlock,
-  keyGroupOf,
+  noCurrentKey,
+  ownedGroup,
   readChanges,
   readRows,
+  unknownState,
   WeirError,
   type ChangeVisitor,
   type Key,
@@ -46,16 +48,7 @@ export class LmdbStore implements KeyedStateStore {
 
   setCurrentKey(key: Key): void {
     this.#assertOpen();
-    const { operator, keyGroups, maxParallelism } = this.#scope;
-    assertKey(key, `Operator ${operator}`);
-    const keyGroup = keyGroupOf(key, maxParallelism);
-    if (keyGroup < keyGroups.first || keyGroup > keyGroups.last) {
-      throw new WeirError(
-        'PROTOCOL_VIOLATION',
-        `Key group ${String(keyGroup)} of operator ${operator} is another subtask's.`,
-      );
-    }
-    this.#current = { key, keyGroup };
+    this.#current = { key, keyGroup: ownedGroup(key, this.#scope) };
   }
 
   handle(name: string): StateHandle {
@@ -169,21 +162,15 @@ export class LmdbStore implements KeyedStateStore {
   #row(state: number): Buffer {
     this.#assertOpen();
     if (this.#current !== undefined) return rowKey(this.#current.keyGroup, state, this.#current.key);
-    throw new WeirError('STATE_NO_KEY', `State of operator ${this.#scope.operator} was used without a key.`);
+    throw noCurrentKey(this.#scope.operator);
   }
   #stateId(name: string): number {
     this.#assertOpen();
     const id = this.#scope.states.findIndex((state) => state.name === name);
     if (id >= 0) return id;
-    throw new WeirError('STATE_UNKNOWN', `Operator ${this.#scope.operator} declares no state '${name}'.`, {
-      recoverable: false,
-    });
+    throw unknownState(this.#scope.operator, name, this.#handles.keys());
   }
   #assertOpen(): void {
-    if (!this.#isClosed) return;
-    throw new WeirError(
-      'PROTOCOL_VIOLATION',
-      `State of operator ${this.#scope.operator} was used after it was closed.`,
-    );
+    if (this.#isClosed) throw closedStore(this.#scope.operator);
   }
 }

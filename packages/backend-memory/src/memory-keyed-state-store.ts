@@ -36,7 +36,7 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     this.#captures = new Captures(scope.keyGroups, scope.states.length);
     const parts: StoreParts = {
       operator: scope.operator,
-      range: scope.keyGroups,
+      keyGroups: scope.keyGroups,
       maxParallelism: scope.maxParallelism,
       current: this.current,
       captures: this.#captures,

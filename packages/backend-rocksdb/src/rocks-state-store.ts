@@ -74,7 +74,7 @@ export class RocksStateStore implements KeyedStateStore {
     this.clock = new Clock(options.cacheSize, this.#generations, this.current);
     const parts: StoreParts = {
       operator: scope.operator,
-      range: scope.keyGroups,
+      keyGroups: scope.keyGroups,
       maxParallelism: scope.maxParallelism,
       current: this.current,
       clock: this.clock,

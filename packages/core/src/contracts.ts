@@ -198,14 +198,7 @@ export { WEIR_VERSION } from './contracts/version.js';
 export { defaultSerializer } from './state/default-serializer.js';
 export { v8Serializer } from './state/v8-serializer.js';
 export { withPlace } from './state/with-place.js';
-export {
-  closedStore,
-  noCurrentKey,
-  ownedGroup,
-  restoringSection,
-  unknownState,
-  type OwnedKeys,
-} from './state/store-rules.js';
+export { closedStore, noCurrentKey, ownedGroup, restoringSection, unknownState } from './state/store-rules.js';
 export { readRows, writeListRow, writeMapRow, writeValueRow } from './state/rows.js';
 export type { RowVisitor } from './state/rows.js';
 export {

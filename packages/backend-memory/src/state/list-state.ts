@@ -47,7 +47,7 @@ export class StoredLists implements StoredState<ListCell>, RowSource<Slot> {
     this.meta = metaOf(declaration);
     this.#serializer = declaration.serializer;
     this.#index = index;
-    this.#table = new Table(parts.range);
+    this.#table = new Table(parts.keyGroups);
     this.#captures = parts.captures;
     this.#watched = new WatchedEntries(this.#table, index, this, parts.captures);
     this.handle = new ListHandle(this, this.#table, parts, this.#watched);

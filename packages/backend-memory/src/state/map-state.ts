@@ -57,7 +57,7 @@ export class StoredMaps implements StoredState<MapCell>, RowSource<MapItem> {
     this.meta = metaOf(declaration);
     this.#serializer = declaration.serializer;
     this.#index = index;
-    this.#table = new Table(parts.range);
+    this.#table = new Table(parts.keyGroups);
     this.#captures = parts.captures;
     const preserveItem: PreserveItem = (item, version) => this.preserveItem(item, version);
     this.#holds = {

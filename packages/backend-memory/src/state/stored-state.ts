@@ -41,7 +41,7 @@ export interface StoredState<V = unknown> {
 /** What the states of one store share. */
 export interface StoreParts {
   readonly operator: string;
-  readonly range: KeyGroupRange;
+  readonly keyGroups: KeyGroupRange;
   readonly maxParallelism: number;
   readonly current: CurrentKey;
   readonly captures: Captures;

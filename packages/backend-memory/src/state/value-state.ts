@@ -12,13 +12,14 @@ import type {
 } from '@weir/core/contracts';
 import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
+import type { GroupRows } from '../capture/group-rows.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
 import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { isMutable } from './mutable.js';
 import { offsetOf } from './page.js';
 import type { PageRun } from './page-run.js';
-import type { Slot } from './page.js';
+import type { Page, Slot } from './page.js';
 import { metaOf } from './stored-state.js';
 import type { StoreParts, StoredState } from './stored-state.js';
 import { sweepOfValues } from './sweeps.js';
@@ -47,7 +48,7 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.meta = metaOf(declaration);
     this.#serializer = declaration.serializer;
     this.#index = index;
-    this.#table = new Table(parts.range);
+    this.#table = new Table(parts.keyGroups);
     this.#captures = parts.captures;
     this.#watched = new WatchedEntries(this.#table, index, this, parts.captures);
     this.handle = new ValueHandle(this, this.#table, parts, this.#watched, declaration);
@@ -72,34 +73,32 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   }
   append(slot: Slot, preserved: Preserved): void {
     const page = this.#table.page(slot);
-    const { group, keys, values } = page;
     const at = offsetOf(slot);
-    const rows = preserved.rows(group, this.#index);
-    const { out } = rows;
+    const rows = preserved.rows(page.group, this.#index);
     if (preserved.isOfChanges) {
-      writeValueChange(out, keys[at]!, values[at], this.#serializer);
+      writeValueChange(rows.out, page.keys[at]!, page.values[at], this.#serializer);
+      rows.added();
     } else {
-      this.#table.writeKey(page, at, out);
-      this.#serializer.encode(values[at], out);
+      this.#appendRow(page, at, rows);
     }
-    rows.added();
   }
   #takeRun(run: PageRun, preserved: Preserved): void {
-    const table = this.#table;
     const { page } = run;
-    const { group, stamps, values } = page;
+    const { group, stamps } = page;
     const { version } = preserved;
-    const serializer = this.#serializer;
     const rows = preserved.rows(group, this.#index);
     while (run.to > run.from && preserved.bytes < run.enough) {
       const at = --run.to;
       if (stamps[at]! >= version) continue;
       stamps[at] = version;
-      const { out } = rows;
-      table.writeKey(page, at, out);
-      serializer.encode(values[at], out);
-      rows.added();
+      this.#appendRow(page, at, rows);
     }
+  }
+  #appendRow(page: Page<unknown>, at: number, rows: GroupRows): void {
+    const { out } = rows;
+    this.#table.writeKey(page, at, out);
+    this.#serializer.encode(page.values[at], out);
+    rows.added();
   }
   created(): void {
     if (this.#captures.log.isOn) this.#captures.log.current.rows++;

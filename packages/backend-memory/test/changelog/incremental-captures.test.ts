@@ -17,7 +17,7 @@ interface Bench {
 function bench(): Bench {
   const captures = new Captures(RANGE, 1);
   const current = new CurrentKey('totals');
-  const parts = { operator: 'totals', range: RANGE, maxParallelism: 16, current, captures };
+  const parts = { operator: 'totals', keyGroups: RANGE, maxParallelism: 16, current, captures };
   const state = new StoredValues({ name: 'total', kind: 'value', serializer: defaultSerializer }, 0, parts);
   const handle: ValueState<unknown, unknown> = state.handle;
   return {

@@ -5,9 +5,9 @@ import { CurrentKey } from '../../src/state/current-key.js';
 import { StoredMaps } from '../../src/state/map-state.js';
 
 test('a map without entries takes no room', () => {
-  const range = { first: 0, last: 0 };
+  const keyGroups = { first: 0, last: 0 };
   const current = new CurrentKey('totals');
-  const parts = { operator: 'totals', range, maxParallelism: 1, current, captures: new Captures(range, 1) };
+  const parts = { operator: 'totals', keyGroups, maxParallelism: 1, current, captures: new Captures(keyGroups, 1) };
   const maps = new StoredMaps({ name: 'map', kind: 'map', serializer: defaultSerializer }, 0, parts);
   current.set('a');
   maps.handle.set('k', 1);

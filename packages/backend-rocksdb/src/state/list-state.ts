@@ -159,8 +159,8 @@ export class StoredLists implements StoredState, ListOwner {
     });
   }
   *entries(): Iterable<StateEntry> {
-    const { rows, range } = this.#parts;
-    for (let group = range.first; group <= range.last; group++) {
+    const { rows, keyGroups } = this.#parts;
+    for (let group = keyGroups.first; group <= keyGroups.last; group++) {
       let key: Key | undefined;
       let values: unknown[] = [];
       for (const row of rows.scan(statePrefix(group, this.id))) {

@@ -143,8 +143,8 @@ export class StoredMaps implements StoredState, EntryOwner {
     });
   }
   *entries(): Iterable<StateEntry> {
-    const { rows, range } = this.#parts;
-    for (let group = range.first; group <= range.last; group++) {
+    const { rows, keyGroups } = this.#parts;
+    for (let group = keyGroups.first; group <= keyGroups.last; group++) {
       for (const row of rows.scan(statePrefix(group, this.id))) {
         const from = new ByteReader(row.key, STATE_PREFIX_BYTES);
         const key = decodeKeyBlock(from);

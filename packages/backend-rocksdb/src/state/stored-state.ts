@@ -29,7 +29,7 @@ export interface StoredState {
 /** What the states of one store share. */
 export interface StoreParts {
   readonly operator: string;
-  readonly range: KeyGroupRange;
+  readonly keyGroups: KeyGroupRange;
   readonly maxParallelism: number;
   readonly current: CurrentKey;
   readonly clock: Clock;

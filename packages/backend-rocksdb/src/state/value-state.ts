@@ -153,8 +153,8 @@ export class StoredValues implements StoredState {
     });
   }
   *entries(): Iterable<StateEntry> {
-    const { rows, range } = this.#parts;
-    for (let group = range.first; group <= range.last; group++) {
+    const { rows, keyGroups } = this.#parts;
+    for (let group = keyGroups.first; group <= keyGroups.last; group++) {
       for (const row of rows.scan(statePrefix(group, this.id))) {
         const key = decodeKeyBlock(new ByteReader(row.key, STATE_PREFIX_BYTES));
         if (this.cells.get(keyIdentity(key)) !== undefined) continue;

@@ -1,5 +1,5 @@
-import type { KeyGroupRange, StateMeta } from '../contracts/snapshot.js';
-import type { KeyedSection } from '../contracts/state-backend.js';
+import type { StateMeta } from '../contracts/snapshot.js';
+import type { KeyedSection, StateScope } from '../contracts/state-backend.js';
 import { assertKey } from '../element/assert-key.js';
 import type { KeyGroup, OperatorUid } from '../element/ids.js';
 import type { Key } from '../element/key.js';
@@ -17,21 +17,17 @@ export function unknownState(operator: OperatorUid, name: string, declared: Iter
   );
 }
 
-/** The part of the key space that a store has. */
-export interface OwnedKeys {
-  readonly operator: OperatorUid;
-  readonly range: KeyGroupRange;
-  readonly maxParallelism: number;
-}
-
 /** The group of a key that a store gets an entry for. KEY_INVALID if it is no key, PROTOCOL_VIOLATION if it is another subtask's. */
-export function ownedGroup(key: Key, { operator, range, maxParallelism }: OwnedKeys): KeyGroup {
+export function ownedGroup(
+  key: Key,
+  { operator, keyGroups, maxParallelism }: Pick<StateScope, 'operator' | 'keyGroups' | 'maxParallelism'>,
+): KeyGroup {
   assertKey(key, `Operator ${operator}`);
   const group = keyGroupOf(key, maxParallelism);
-  if (group >= range.first && group <= range.last) return group;
+  if (group >= keyGroups.first && group <= keyGroups.last) return group;
   throw new WeirError(
     'PROTOCOL_VIOLATION',
-    `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${range.first} to ${range.last}.`,
+    `A record of key group ${group} reached a subtask of operator '${operator}' that owns ${keyGroups.first} to ${keyGroups.last}.`,
   );
 }
 

@@ -36,8 +36,7 @@ export class ReferenceStore implements KeyedStateStore {
 
   setCurrentKey(key: Key): void {
     this.#assertOpen();
-    const { operator, keyGroups: range, maxParallelism } = this.#scope;
-    ownedGroup(key, { operator, range, maxParallelism });
+    ownedGroup(key, this.#scope);
     this.#key = key;
   }
 

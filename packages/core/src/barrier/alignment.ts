@@ -77,8 +77,12 @@ export function alignment(mode: AlignmentMode, channels: number, options: Alignm
   };
 }
 
-/** Takes one input at the time `now` (ms of any clock). O(channels). Late, repeated and unknown inputs are answered with no action. */
+/**
+ * Takes one input at the time `now` (ms of any clock). O(channels). Late, repeated and unknown inputs are answered with no action; so is
+ * whatever names a channel that has ended.
+ */
 export function step(state: AlignmentState, input: AlignmentInput, now: number): Transition {
+  if ('channel' in input && !state.open.has(input.channel)) return [state, []];
   switch (input.kind) {
     case 'barrier':
       return onBarrier(state, input.channel, input.barrier, now);

@@ -26,6 +26,16 @@ describe('the order of actions', () => {
     expect(isBlocked(before, 0)).toBe(false);
   });
 
+  test.each(['aligned', 'unaligned', 'counting'] as const)(
+    '%s: nothing comes from a channel that has ended',
+    (mode) => {
+      const [ended] = step(alignment(mode, 2), { kind: 'end-of-channel', channel: 0 }, 0);
+      expect(step(ended, { kind: 'barrier', channel: 0, barrier: barrier(1) }, 0)).toEqual([ended, []]);
+      expect(step(ended, { kind: 'cancel', channel: 0, checkpointId: 1 }, 0)).toEqual([ended, []]);
+      expect(step(ended, { kind: 'end-of-channel', channel: 0 }, 0)).toEqual([ended, []]);
+    },
+  );
+
   test('a savepoint is aligned like a checkpoint', () => {
     const savepoint = barrier(1, 7, 'savepoint');
     const [, actions] = step(alignment('aligned', 1), { kind: 'barrier', channel: 0, barrier: savepoint }, 9);

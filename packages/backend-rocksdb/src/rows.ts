@@ -91,6 +91,15 @@ export class Rows {
       throw error;
     }
   }
+  /** The same on another thread; the batch can be used again at once. */
+  async writeAside(batch: PackedBatch): Promise<void> {
+    try {
+      await this.#database.writeAside(batch.out.view(), batch.length);
+    } catch (error) {
+      this.#current.break(error as Error);
+      throw error;
+    }
+  }
 
   /** The rows that begin with `prefix`, page by page: those that are there when their page is read. */
   *scan(prefix: Uint8Array): Generator<Row> {

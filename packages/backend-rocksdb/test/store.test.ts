@@ -114,7 +114,7 @@ describeRocks('a store of RocksDB state', (driver) => {
     const counting = countingDriver(driver);
     await using to = await openStore(counting, work());
     to.fill(0, 10, 1);
-    counting.before('write', () => {
+    counting.before('writeAside', () => {
       throw new WeirError('ROCKSDB_FAILED', 'no space left');
     });
     const capture = to.store.capture({ checkpointId: 1, mode: 'full' });

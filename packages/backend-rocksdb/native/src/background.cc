@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 
+#include "batch.h"
 #include "call.h"
 #include "database.h"
 #include "methods.h"
@@ -16,6 +17,7 @@ struct Work {
   Database::Task task;
   std::shared_ptr<Database> database;
   std::string directory;
+  std::string rows;
   rocksdb_column_family_handle_t* family = nullptr;
 
   napi_async_work handle = nullptr;
@@ -108,6 +110,8 @@ void runCheckpoint(Work& work) {
   status.check();
 }
 
+void runWrite(Work& work) { writeRows(*work.database, work.rows); }
+
 void runCompact(Work& work) { rocksdb_compact_range_cf(work.database->db(), work.family, nullptr, 0, nullptr, 0); }
 
 }  // namespace
@@ -117,6 +121,12 @@ napi_value flush(const Call& call) { return start(call, workOf(call, runFlush, D
 napi_value checkpoint(const Call& call) {
   auto work = workOf(call, runCheckpoint, Database::Task::kFinished);
   work->directory = call.text(1, "directory");
+  return start(call, std::move(work));
+}
+
+napi_value writeAside(const Call& call) {
+  auto work = workOf(call, runWrite, Database::Task::kFinished);
+  work->rows = call.prefix(1, "batch");
   return start(call, std::move(work));
 }
 

@@ -31,6 +31,7 @@ napi_value next(const Call& call);
 napi_value closeIterator(const Call& call);
 
 // background.cc
+napi_value writeAside(const Call& call);
 napi_value flush(const Call& call);
 napi_value checkpoint(const Call& call);
 napi_value compact(const Call& call);

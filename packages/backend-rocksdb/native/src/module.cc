@@ -8,7 +8,7 @@ namespace weir {
 namespace {
 
 // What src/driver/native-binding.ts expects; goes up with every change of a method, so that an older binary is noticed.
-constexpr int64_t kInterfaceVersion = 1;
+constexpr int64_t kInterfaceVersion = 2;
 
 #define WEIR_TEXT_OF(x) #x
 #define WEIR_TEXT(x) WEIR_TEXT_OF(x)
@@ -42,6 +42,7 @@ void exposeAll(napi_env env, napi_value exports) {
   expose<iterate>(env, exports, "iterate");
   expose<next>(env, exports, "next");
   expose<closeIterator>(env, exports, "closeIterator");
+  expose<writeAside>(env, exports, "writeAside");
   expose<flush>(env, exports, "flush");
   expose<checkpoint>(env, exports, "checkpoint");
   expose<compact>(env, exports, "compact");

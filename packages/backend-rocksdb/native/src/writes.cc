@@ -1,5 +1,6 @@
 #include <string>
 
+#include "batch.h"
 #include "call.h"
 #include "database.h"
 #include "methods.h"
@@ -61,6 +62,12 @@ std::string below(std::string_view upper) {
 
 }  // namespace
 
+void writeRows(const Database& database, std::string_view rows) {
+  const OwnedBatch batch(rocksdb_writebatch_create());
+  while (!rows.empty()) rows.remove_prefix(addRow(database, batch.get(), rows));
+  if (rocksdb_writebatch_count(batch.get()) > 0) apply(database, batch.get());
+}
+
 napi_value put(const Call& call) {
   const Database& database = call.database(0);
   auto* family = database.family(call.whole(1, "family", UINT32_MAX));
@@ -83,11 +90,7 @@ napi_value remove(const Call& call) {
 }
 
 napi_value write(const Call& call) {
-  const Database& database = call.database(0);
-  std::string_view rows = call.prefix(1, "batch");
-  const OwnedBatch batch(rocksdb_writebatch_create());
-  while (!rows.empty()) rows.remove_prefix(addRow(database, batch.get(), rows));
-  if (rocksdb_writebatch_count(batch.get()) > 0) apply(database, batch.get());
+  writeRows(call.database(0), call.prefix(1, "batch"));
   return call.give();
 }
 

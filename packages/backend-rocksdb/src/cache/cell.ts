@@ -2,6 +2,8 @@ import type { PackedBatch } from './packed-batch.js';
 
 /** Of a cell whose content is what the database has. Generations count from 1. */
 export const CLEAN = 0;
+/** Of a cell whose content is on its way to the database, where nobody finds it yet. */
+export const ON_ITS_WAY = -1;
 
 /** What stands for: nothing is stored. */
 export const ABSENT: unique symbol = Symbol('absent');
@@ -19,18 +21,17 @@ export abstract class Cell {
   isRecent = true;
   /** The callback that was handed a value which it may change without a word; until it ends the cell stays. */
   lentIn = -1;
-  /** The generation that is to write it, or {@link CLEAN}. */
+  /** The generation that is to write it, {@link CLEAN} or {@link ON_ITS_WAY}. */
   dirtyIn: number = CLEAN;
   /** Its place in that generation. */
   dirtyAt = 0;
   /** About what it takes in memory. */
   bytes = 0;
 
-  /**
-   * Writes what the database does not have yet. Throws, and has done nothing, if a value cannot be encoded. `isFrozen`: it is written to be kept
-   * for a generation and comes to the database later.
-   */
-  abstract write(batch: PackedBatch, isFrozen: boolean): void;
+  /** Writes what the database does not have yet. Throws, and has done nothing, if a value cannot be encoded. */
+  abstract write(batch: PackedBatch): void;
+  /** The database has all that it holds. */
+  abstract stored(): void;
   /** It was evicted: nobody finds it any more. */
   abstract drop(): void;
 }

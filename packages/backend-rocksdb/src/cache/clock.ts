@@ -1,5 +1,5 @@
 import type { CurrentKey } from '../state/current-key.js';
-import { CELL_BYTES, CLEAN } from './cell.js';
+import { CELL_BYTES, CLEAN, ON_ITS_WAY } from './cell.js';
 import type { Cell } from './cell.js';
 import type { Generations } from './generations.js';
 
@@ -73,7 +73,7 @@ export class Clock {
         spared++;
       } else if (cell.dirtyIn === CLEAN) {
         victims.push(cell);
-      } else if (!isHeld) {
+      } else if (!isHeld && cell.dirtyIn !== ON_ITS_WAY) {
         dirty.push(cell);
       }
       if (victims.length + dirty.length === EVICTED_AT_ONCE) break;

@@ -1,6 +1,6 @@
 import { CLEAN } from './cell.js';
 import type { Cell } from './cell.js';
-import { PackedBatch } from './packed-batch.js';
+import { BATCH_BYTES, PackedBatch } from './packed-batch.js';
 
 /** What wants to see the database as it is when a generation has been written, and nothing younger has. */
 export interface Moment {
@@ -11,9 +11,6 @@ export interface Moment {
   /** The generation could not be written whole. */
   fail(reason: Error): void;
 }
-
-/** Operations that are kept for a generation are collected up to this size. */
-const BATCH_BYTES = 32 * 1024;
 
 /** What has changed between two captures and is not in the database yet: cells as they are, and operations of cells that have changed since. */
 export class Generation {
@@ -50,7 +47,7 @@ export class Generation {
     const batch = this.#open();
     const { length } = batch;
     try {
-      cell.write(batch, true);
+      cell.write(batch);
     } catch (error) {
       batch.cutTo(length);
       throw error;

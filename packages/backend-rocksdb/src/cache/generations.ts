@@ -1,11 +1,11 @@
 import type { Rows } from '../rows.js';
-import { CLEAN } from './cell.js';
+import { CLEAN, ON_ITS_WAY } from './cell.js';
 import type { Cell } from './cell.js';
 import { Generation } from './generation.js';
 import type { Moment } from './generation.js';
-import { PackedBatch } from './packed-batch.js';
+import { BATCH_BYTES, PackedBatch } from './packed-batch.js';
 
-/** Written at once at the most. */
+/** Encoded at once at the most. */
 const STEP_CELLS = 64;
 const STEP_BYTES = 32 * 1024;
 
@@ -14,22 +14,24 @@ const STEP_BYTES = 32 * 1024;
  * and nothing of a younger one is written before the moment of an older one has been: so that what a capture sees is the state at its moment.
  */
 export class Generations {
-  readonly #rows: Pick<Rows, 'write'>;
+  readonly #rows: Pick<Rows, 'write' | 'writeAside'>;
   readonly #batch = new PackedBatch();
+  /** What the batch holds: cells of one generation that are on their way. */
+  #encoded: Cell[] = [];
   #frozen: Generation[] = [];
   private current = new Generation(CLEAN + 1);
   /** Of the present generation. */
   number: number = CLEAN + 1;
-  /** Settles when writing can go on. */
+  /** Settles when writing can go on; it does not reject. */
   busy: Promise<void> | undefined;
 
-  constructor(rows: Pick<Rows, 'write'>) {
+  constructor(rows: Pick<Rows, 'write' | 'writeAside'>) {
     this.#rows = rows;
   }
 
   /** `cell`, which is not marked in the present generation, is about to change. */
   mark(cell: Cell): void {
-    if (cell.dirtyIn !== CLEAN) this.#preserve(cell);
+    if (cell.dirtyIn > CLEAN) this.#preserve(cell);
     this.current.add(cell);
   }
   /** Everything so far belongs to `moment`, whatever changes from now on. */
@@ -57,35 +59,26 @@ export class Generations {
     return bytes;
   }
 
-  /** Writes some of the oldest frozen generation. Any writer may call it for any other, as long as nothing is {@link busy}. */
+  /** Writes some of the oldest frozen generation, for whoever it is, unless something is {@link busy}. */
   writeSome(): void {
-    const oldest = this.#frozen[0];
-    if (oldest === undefined || this.busy !== undefined) return;
-    const preserved = oldest.takePreserved();
-    if (preserved !== undefined) this.#rows.write(preserved);
-    else if (oldest.cells.length > 0) this.#writeCells(oldest);
-    else this.#end(oldest);
+    this.#advance((batch, cells) => {
+      this.#write(batch, cells);
+    });
+  }
+  /** The same on another thread, a whole batch at a time; until it is written nothing else is. */
+  writeAside(): void {
+    this.#advance((batch, cells, isLast) => {
+      if (isLast || batch.length >= BATCH_BYTES) this.busy = this.#writeAside(batch, cells);
+    });
   }
 
   /** Writes cells of the present generation, while no other is frozen. Those that could not be encoded stay in it. */
   writeNow(cells: readonly Cell[]): void {
-    const batch = this.#batch;
     for (const cell of cells) {
-      const { length } = batch;
-      try {
-        cell.write(batch, false);
-        this.current.remove(cell);
-      } catch {
-        // The next capture tells of it, for that is what it makes impossible.
-        batch.cutTo(length);
-      }
+      // If it fails, the next capture tells of it, for that is what it makes impossible.
+      this.#encode(cell, this.current);
     }
-    this.#flush();
-  }
-
-  /** Every moment that is not reached fails. */
-  failAll(reason: Error): void {
-    for (const { moment } of this.#frozen) moment?.fail(reason);
+    this.#write(this.#batch, this.#encoded);
   }
 
   #preserve(cell: Cell): void {
@@ -99,28 +92,72 @@ export class Generations {
     }
   }
 
-  #writeCells(generation: Generation): void {
-    const batch = this.#batch;
-    for (let n = 0; n < STEP_CELLS && batch.length < STEP_BYTES; n++) {
+  /** Encodes some more, and lets it be sent. */
+  #advance(send: (batch: PackedBatch, cells: Cell[], isLast: boolean) => void): void {
+    const oldest = this.#frozen[0];
+    if (oldest === undefined || this.busy !== undefined) return;
+    const preserved = oldest.takePreserved();
+    if (preserved !== undefined) {
+      send(preserved, [], true);
+      return;
+    }
+    this.#encodeSome(oldest);
+    const isLast = oldest.cells.length === 0;
+    if (this.#encoded.length > 0) send(this.#batch, this.#encoded, isLast);
+    else if (isLast) this.#end(oldest);
+  }
+  #encodeSome(generation: Generation): void {
+    const most = this.#batch.length + STEP_BYTES;
+    for (let n = 0; n < STEP_CELLS && this.#batch.length < most; n++) {
       const cell = generation.cells.at(-1);
       if (cell === undefined) break;
+      const failure = this.#encode(cell, generation);
+      if (failure === undefined) continue;
+      generation.failure ??= failure;
+      // It has not changed since, so the next capture has to try it as well.
       generation.remove(cell);
-      const { length } = batch;
-      try {
-        cell.write(batch, false);
-      } catch (error) {
-        batch.cutTo(length);
-        generation.failure ??= error as Error;
-        // It has not changed since, so the next capture has to try it as well.
-        (this.#frozen[1] ?? this.current).add(cell);
-      }
+      (this.#frozen[1] ?? this.current).add(cell);
     }
-    this.#flush();
+  }
+  /** Gives why it could not be encoded: then it stays in its generation. */
+  #encode(cell: Cell, generation: Generation): Error | undefined {
+    const { length } = this.#batch;
+    try {
+      cell.write(this.#batch);
+    } catch (error) {
+      this.#batch.cutTo(length);
+      return error as Error;
+    }
+    generation.remove(cell);
+    cell.dirtyIn = ON_ITS_WAY;
+    this.#encoded.push(cell);
+    return undefined;
   }
 
-  #flush(): void {
-    if (this.#batch.length > 0) this.#rows.write(this.#batch);
-    this.#batch.reset();
+  #write(batch: PackedBatch, cells: Cell[]): void {
+    try {
+      if (batch.length > 0) this.#rows.write(batch);
+    } finally {
+      this.#sent(batch);
+    }
+    arrived(cells);
+  }
+  async #writeAside(batch: PackedBatch, cells: Cell[]): Promise<void> {
+    const written = this.#rows.writeAside(batch);
+    this.#sent(batch);
+    try {
+      await written;
+      arrived(cells);
+    } catch (error) {
+      for (const { moment } of this.#frozen) moment?.fail(error as Error);
+    }
+    this.busy = undefined;
+  }
+  /** Whoever takes it has a copy. */
+  #sent(batch: PackedBatch): void {
+    if (batch !== this.#batch) return;
+    batch.reset();
+    this.#encoded = [];
   }
 
   #end(generation: Generation): void {
@@ -140,5 +177,14 @@ export class Generations {
       }
     }
     this.#frozen.shift();
+  }
+}
+
+/** Those that have not changed meanwhile are what the database has. */
+function arrived(cells: readonly Cell[]): void {
+  for (const cell of cells) {
+    if (cell.dirtyIn !== ON_ITS_WAY) continue;
+    cell.dirtyIn = CLEAN;
+    cell.stored();
   }
 }

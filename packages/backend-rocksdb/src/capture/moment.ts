@@ -64,7 +64,7 @@ export abstract class CaptureMoment implements Moment {
     for (;;) {
       this.assertWhole();
       if (this.#isReached) return;
-      if (generations.busy === undefined) generations.writeSome();
+      if (generations.busy === undefined) generations.writeAside();
       else await generations.busy;
       if (slice.isOver()) await slice.next();
     }

@@ -10,7 +10,7 @@ export interface IteratorHandle {
 }
 
 /** Goes up with every change of the functions below; `module.cc` has the same number. */
-export const INTERFACE_VERSION = 1;
+export const INTERFACE_VERSION = 2;
 
 /** The functions of the addon (native/src/module.cc). Every argument is checked there; what they throw is a {@link NativeError}. */
 export interface NativeBinding {
@@ -53,6 +53,7 @@ export interface NativeBinding {
   ): IteratorHandle;
   next(iterator: IteratorHandle, out: Uint8Array): number;
   closeIterator(iterator: IteratorHandle): void;
+  writeAside(database: DatabaseHandle, batch: Uint8Array, length: number): Promise<void>;
   flush(database: DatabaseHandle): Promise<void>;
   checkpoint(database: DatabaseHandle, directory: string): Promise<void>;
   compact(database: DatabaseHandle, family: number): Promise<void>;

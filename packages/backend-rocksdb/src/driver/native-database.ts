@@ -104,6 +104,10 @@ export class NativeDatabase implements RocksDatabase {
     }
   }
 
+  writeAside(batch: Uint8Array, length: number): Promise<void> {
+    return this.#settled(() => this.#native.writeAside(this.#handle, batch, length), 'write');
+  }
+
   flush(): Promise<void> {
     return this.#settled(() => this.#native.flush(this.#handle), 'flush');
   }

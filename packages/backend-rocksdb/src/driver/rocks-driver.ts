@@ -56,6 +56,8 @@ export interface RocksDatabase {
    * range from `key` up to, not including, `value`. Malformed rows are refused before anything is applied.
    */
   write(batch: Uint8Array, length: number): void;
+  /** {@link write} on another thread: before the promise settles, reads may find the rows or not. The batch is the caller's again at once. */
+  writeAside(batch: Uint8Array, length: number): Promise<void>;
   /**
    * Deletes a large range, lower bound included, upper not: whole files first, at once and without being rewritten, then the rest. Open
    * iterators still see it, snapshots may not.
@@ -86,7 +88,7 @@ export interface RocksDatabase {
   /** RocksDB's own report; undefined unless asked for in the options. */
   statistics(): string | undefined;
   /**
-   * Closes it with its iterators and snapshots. Waits for a checkpoint or flush that has begun; one that has not is rejected, and so is a
+   * Closes it with its iterators and snapshots. Waits for a write, checkpoint or flush that has begun; one that has not is rejected, and so is a
    * compaction, which is broken off. What was not flushed is given up. Closing again does nothing.
    */
   close(): void;

@@ -4,7 +4,8 @@ import type { PackedBatch } from '../cache/packed-batch.js';
 
 /** What the cell of a list needs of its state. */
 export interface ListOwner {
-  writeList(cell: ListCell, batch: PackedBatch, isFrozen: boolean): void;
+  writeList(cell: ListCell, batch: PackedBatch): void;
+  listStored(cell: ListCell): void;
   dropList(cell: ListCell): void;
 }
 
@@ -36,8 +37,11 @@ export class ListCell extends Cell {
     this.since = since;
   }
 
-  write(batch: PackedBatch, isFrozen: boolean): void {
-    this.owner.writeList(this, batch, isFrozen);
+  write(batch: PackedBatch): void {
+    this.owner.writeList(this, batch);
+  }
+  stored(): void {
+    this.owner.listStored(this);
   }
   drop(): void {
     this.owner.dropList(this);

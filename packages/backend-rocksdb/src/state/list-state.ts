@@ -98,7 +98,7 @@ export class StoredLists implements StoredState, ListOwner {
     for (let rest = from.varint(); rest > 0; rest--) values.push(this.#serializer.decode(from));
   }
 
-  writeList(cell: ListCell, batch: PackedBatch, isFrozen: boolean): void {
+  writeList(cell: ListCell, batch: PackedBatch): void {
     const { rows } = this.#parts;
     const isScattered = cell.isWhole && cell.rows.length >= SCATTERED_ROWS && cell.values.length <= SHORT_LIST;
     const isReplaced = cell.isReplaced || isScattered;
@@ -111,10 +111,10 @@ export class StoredLists implements StoredState, ListOwner {
     cell.rows = isReplaced ? numbers : [...cell.rows, ...numbers];
     cell.isReplaced = false;
     cell.written = cell.values.length;
-    // What is in the database can be read from there when the whole list is asked for.
-    if (!isFrozen && !cell.isWhole) this.#forget(cell);
   }
-  #forget(cell: ListCell): void {
+  /** What is in the database can be read from there when the whole list is asked for. */
+  listStored(cell: ListCell): void {
+    if (cell.isWhole) return;
     cell.values = [];
     cell.written = 0;
     cell.rows = [];

@@ -44,6 +44,9 @@ export class EntryCell extends Cell {
   write(batch: PackedBatch): void {
     this.owner.writeEntry(this, batch);
   }
+  stored(): void {
+    // It keeps its value.
+  }
   drop(): void {
     this.owner.dropEntry(this);
   }

@@ -49,6 +49,9 @@ class ValueCell extends Cell {
   write(batch: PackedBatch): void {
     this.state.write(this, batch);
   }
+  stored(): void {
+    // It keeps its value.
+  }
   drop(): void {
     this.state.cells.delete(keyIdentity(this.key));
   }

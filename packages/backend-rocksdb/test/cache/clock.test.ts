@@ -23,6 +23,9 @@ class TestCell extends Cell {
     batch.end();
     this.isWritten = true;
   }
+  stored(): void {
+    // Its size stays the same.
+  }
   drop(): void {
     this.isDropped = true;
   }
@@ -38,7 +41,10 @@ function setUp(limit: number): {
 } {
   const batches: number[] = [];
   const current = new CurrentKey('totals');
-  const generations = new Generations({ write: ({ length }) => batches.push(length) });
+  const generations = new Generations({
+    write: ({ length }) => batches.push(length),
+    writeAside: () => Promise.reject(new Error('not by the clock')),
+  });
   const clock = new Clock(limit, generations, current);
   return {
     clock,

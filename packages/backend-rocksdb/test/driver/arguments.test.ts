@@ -81,7 +81,7 @@ describeRocks('nonsense', (driver) => {
     expect(scan(database)).toEqual([['a', '1']]);
   });
 
-  test('in a batch keeps all of it from being applied', () => {
+  test('in a batch keeps all of it from being applied', async () => {
     using database = disposable(driver.open(at('db'), OPTIONS));
     const good = batchOf({ op: 'put', key: 'a', value: '1' });
     const bad: Record<string, Uint8Array> = {
@@ -101,6 +101,12 @@ describeRocks('nonsense', (driver) => {
       expect(() => database.write(batch, batch.length), what).toThrow(
         expect.objectContaining({ code: 'PROTOCOL_VIOLATION' }),
       );
+      await expect(database.writeAside(batch, batch.length), what).rejects.toMatchObject({
+        code: 'PROTOCOL_VIOLATION',
+      });
+      await expect(database.writeAside(batch, batch.length + 1), what).rejects.toMatchObject({
+        code: 'PROTOCOL_VIOLATION',
+      });
       expect(get(database, 'a'), what).toBeUndefined();
     }
     database.write(good, 0);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { disposable, fill, get, keyOf, put, scan } from '../support/database.js';
 import { describeRocks, OPTIONS, useDirectory } from '../support/driver.js';
-import { bytesOf } from '../support/rows.js';
+import { batchOf, bytesOf } from '../support/rows.js';
 
 const OPEN = { ...OPTIONS, mode: 'open' } as const;
 
@@ -130,5 +130,48 @@ describeRocks('a RocksDB compaction', (driver) => {
     for (let n = 0; n < 999; n++) database.delete(0, bytesOf(keyOf(n)), keyOf(n).length);
     await database.compact(0);
     expect(database.liveFiles().map(({ entries, deletions }) => [entries, deletions])).toEqual([[1, 0]]);
+  });
+});
+
+describeRocks('a batch that is written on another thread', (driver) => {
+  const at = useDirectory();
+
+  test('is there when the promise settles, whole, and as it was when it was handed over', async () => {
+    using database = disposable(driver.open(at('db'), OPTIONS));
+    put(database, 'gone', '1');
+    const batch = batchOf({ op: 'put', key: 'a', value: '1' }, { op: 'delete', key: 'gone' });
+    const written = database.writeAside(batch, batch.length);
+    batch.fill(0xff);
+    await written;
+    expect(scan(database)).toEqual([['a', '1']]);
+    await database.writeAside(batch, 0);
+    expect(scan(database)).toEqual([['a', '1']]);
+  });
+
+  test('is in a checkpoint that is asked for afterwards', async () => {
+    using database = disposable(driver.open(at('db'), OPTIONS));
+    for (let n = 0; n < 20; n++) {
+      const batch = batchOf({ op: 'put', key: keyOf(n), value: String(n) });
+      await database.writeAside(batch, batch.length);
+      await database.checkpoint(at(`chk${String(n)}`));
+      using copy = disposable(driver.open(at(`chk${String(n)}`), OPEN));
+      expect(scan(copy)).toHaveLength(n + 1);
+    }
+  });
+
+  test('goes together with others, and with what this thread writes and reads', async () => {
+    using database = disposable(driver.open(at('db'), OPTIONS));
+    const writes: Promise<void>[] = [];
+    for (let n = 0; n < 200; n++) {
+      const batch = batchOf({ op: 'put', key: keyOf(n), value: 'aside' });
+      writes.push(database.writeAside(batch, batch.length));
+      put(database, keyOf(1000 + n), 'here');
+      expect(['aside', undefined]).toContain(get(database, keyOf(n)));
+    }
+    await Promise.all(writes);
+    expect(scan(database).map(([, value]) => value)).toEqual([
+      ...Array.from({ length: 200 }, () => 'aside'),
+      ...Array.from({ length: 200 }, () => 'here'),
+    ]);
   });
 });

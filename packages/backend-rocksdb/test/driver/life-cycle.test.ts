@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { disposable, fill, get, put } from '../support/database.js';
+import { disposable, fill, get, keyOf, put } from '../support/database.js';
 import { describeRocks, OPTIONS, useDirectory } from '../support/driver.js';
-import { bytesOf } from '../support/rows.js';
+import { batchOf, bytesOf } from '../support/rows.js';
 import type { RocksDatabase } from '../../src/driver/rocks-driver.js';
 
 const BYTES = new Uint8Array(8);
@@ -30,6 +30,7 @@ describeRocks('a closed RocksDB database', (driver) => {
     const database = driver.open(at('db'), OPTIONS);
     database.close();
     for (const [name, call] of Object.entries(synchronous)) expect(() => call(database), name).toThrow(CLOSED);
+    await expect(database.writeAside(BYTES, 0)).rejects.toEqual(CLOSED);
     await expect(database.flush()).rejects.toEqual(CLOSED);
     await expect(database.checkpoint(at('chk'))).rejects.toEqual(CLOSED);
     await expect(database.compact(0)).rejects.toEqual(CLOSED);
@@ -70,6 +71,20 @@ describeRocks('a closed RocksDB database', (driver) => {
         using copy = disposable(driver.open(at(`chk${String(round)}`), { ...OPTIONS, mode: 'open' }));
         expect(get(copy, 'key0001999')).toBe('1999');
       }
+    }
+  });
+
+  test('has finished the write that was under way, or never began it', async () => {
+    const rows = batchOf(
+      ...Array.from({ length: 5000 }, (_, n) => ({ op: 'put' as const, key: keyOf(n), value: 'x' })),
+    );
+    for (let round = 0; round < 10; round++) {
+      const database = driver.open(at(`db${String(round)}`), OPTIONS);
+      const write = database.writeAside(rows, rows.length);
+      if (round % 2 === 0) await new Promise((resolve) => setImmediate(resolve));
+      database.close();
+      const [settled] = await Promise.allSettled([write]);
+      if (settled.status === 'rejected') expect(settled.reason).toEqual(CLOSED);
     }
   });
 

@@ -4,13 +4,13 @@ import type { RocksDatabase, RocksDriver } from '../../src/driver/rocks-driver.j
 export interface CountingDriver extends RocksDriver {
   /** How often the method was called since the last time of asking. */
   calls(method: keyof RocksDatabase): number;
-  /** What a method does before it does its work. */
-  before(method: keyof RocksDatabase, action: () => void): void;
+  /** What a method does before it does its work; one that gives a promise may be held up by another. */
+  before(method: keyof RocksDatabase, action: () => void | Promise<void>): void;
 }
 
 export function countingDriver(driver: RocksDriver): CountingDriver {
   const counts = new Map<PropertyKey, number>();
-  const actions = new Map<PropertyKey, () => void>();
+  const actions = new Map<PropertyKey, () => void | Promise<void>>();
   return {
     libraryVersion: driver.libraryVersion,
     open: (directory, options) =>
@@ -19,8 +19,10 @@ export function countingDriver(driver: RocksDriver): CountingDriver {
           const method = Reflect.get(database, name, database) as (...args: unknown[]) => unknown;
           return (...args: unknown[]) => {
             counts.set(name, (counts.get(name) ?? 0) + 1);
-            actions.get(name)?.();
-            return method.apply(database, args);
+            const held = actions.get(name)?.();
+            if (held === undefined) return method.apply(database, args);
+            const copies = args.map((arg) => (arg instanceof Uint8Array ? arg.slice() : arg));
+            return held.then(() => method.apply(database, copies));
           };
         },
       }),

@@ -4,3 +4,8 @@ export function realTurn(): Promise<void> {
     setImmediate(resolve);
   });
 }
+
+/** A file is being opened, read or written, or a folder is. */
+export function isUsingFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => /^FSReq|CloseReq$/.test(name));
+}

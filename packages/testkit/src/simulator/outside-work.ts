@@ -1,5 +1,5 @@
 import type { Awaitable } from '@weir/core/contracts';
-import { realTurn } from '../adapters/real-turn.js';
+import { isUsingFiles, realTurn } from '../adapters/real-turn.js';
 
 /** A piece of work that is not done after so many turns of the real event loop waits for something that nobody knows of. */
 const MOST_TURNS = 1_000_000;
@@ -9,46 +9,32 @@ const MOST_TURNS = 1_000_000;
  * took no time at all, so that a seed still is a schedule.
  */
 export class OutsideWork {
-  #running = 0;
-  #processes = 0;
-  readonly #pauses = new Set<(reason: Error) => void>();
+  #process = new Set<Work>();
   readonly #closing = new Set<() => Awaitable<void>>();
 
   /** Never settles once the process has ended that it was for: nobody there goes on. */
-  async run<T>(work: () => Awaitable<T>): Promise<T> {
-    const process = this.#processes;
-    this.#running++;
+  async run<T>(act: (work: Work) => Awaitable<T>): Promise<T> {
+    const process = this.#process;
+    const work = new Work();
+    process.add(work);
     try {
-      return await work();
+      return await act(work);
     } finally {
-      this.#running--;
-      if (process !== this.#processes) await new Promise(() => undefined);
-    }
-  }
-
-  /**
-   * What the work waits for is simulated, so steps have to be taken meanwhile. Rejects when the process ends: what it waits for does not come then,
-   * and the work has files to close.
-   */
-  async pause<T>(waiting: PromiseLike<T>): Promise<T> {
-    this.#running--;
-    let end = (_reason: Error): void => undefined;
-    try {
-      return await new Promise<T>((resolve, reject) => {
-        end = reject;
-        this.#pauses.add(end);
-        waiting.then(resolve, reject);
-      });
-    } finally {
-      this.#pauses.delete(end);
-      this.#running++;
+      process.delete(work);
+      if (process !== this.#process) await new Promise(() => undefined);
     }
   }
 
   /** Settles when nothing is under way that may not wait for a step. */
-  async settled(): Promise<void> {
-    for (let turns = 0; this.#running > 0; turns++) {
+  async settled(works: Set<Work> = this.#process): Promise<void> {
+    for (let turns = 0; works.size > 0; turns++) {
       if (turns === MOST_TURNS) throw new Error('a state backend waits for something that does not come');
+      // Work may do several things at once: while one of them waits for a step, the others still use files.
+      if ([...works].every(({ isWaiting }) => isWaiting) && !isUsingFiles()) {
+        const next = nextOf(works);
+        if (next === undefined) return;
+        next();
+      }
       await realTurn();
     }
   }
@@ -63,9 +49,10 @@ export class OutsideWork {
 
   /** The process is no more. */
   async end(): Promise<void> {
-    this.#processes++;
-    for (const end of this.#pauses) end(new Error('the simulated process has ended'));
-    await this.settled();
+    const works = this.#process;
+    this.#process = new Set();
+    for (const work of works) work.end();
+    await this.settled(works);
     for (const close of this.#closing) {
       try {
         await close();
@@ -75,4 +62,81 @@ export class OutsideWork {
     }
     this.#closing.clear();
   }
+}
+
+/** One piece of work, as what it is given sees it. */
+export class Work {
+  readonly #asked = new Map<number, () => void>();
+  readonly #pauses = new Set<(reason: Error) => void>();
+  #asks = 0;
+  #hasEnded = false;
+
+  /** All of it that does not use files waits for steps. */
+  get isWaiting(): boolean {
+    return this.#pauses.size > 0;
+  }
+
+  /**
+   * What the work waits for is simulated, so steps have to be taken meanwhile. Rejects when the process ends: what it waits for does not come then,
+   * and the work has files to close.
+   */
+  pause<T>(waiting: PromiseLike<T>): Promise<T> {
+    return this.#pause((resolve, reject) => {
+      waiting.then(resolve, reject);
+    });
+  }
+  /** The same for what is not asked for before nothing else is under way: in the order of `place`, and not of what happens to be faster. */
+  ask<T>(place: number, ask: () => PromiseLike<T>): Promise<T> {
+    return this.#pause((resolve, reject) => {
+      this.#asked.set(place, () => {
+        ask().then(resolve, reject);
+      });
+    });
+  }
+  /** A place behind all that were given before. */
+  place(): number {
+    return this.#asks++;
+  }
+  /** The first that is asked for; calling it asks. */
+  next(): (() => void) | undefined {
+    if (this.#asked.size === 0) return undefined;
+    const place = Math.min(...this.#asked.keys());
+    return () => {
+      const ask = this.#asked.get(place)!;
+      this.#asked.delete(place);
+      ask();
+    };
+  }
+  end(): void {
+    this.#hasEnded = true;
+    this.#asked.clear();
+    for (const end of this.#pauses) end(ended());
+  }
+
+  async #pause<T>(wait: (resolve: (value: T) => void, reject: (reason: Error) => void) => void): Promise<T> {
+    if (this.#hasEnded) throw ended();
+    let end = (_reason: Error): void => undefined;
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        end = reject;
+        this.#pauses.add(end);
+        wait(resolve, reject);
+      });
+    } finally {
+      this.#pauses.delete(end);
+    }
+  }
+}
+
+/** What the oldest work asks for. */
+function nextOf(works: Iterable<Work>): (() => void) | undefined {
+  for (const work of works) {
+    const next = work.next();
+    if (next !== undefined) return next;
+  }
+  return undefined;
+}
+
+function ended(): Error {
+  return new Error('the simulated process has ended');
 }

@@ -10,7 +10,7 @@ import type {
 } from '@weir/core/contracts';
 import { delegating } from '../delegating.js';
 import type { Faults } from './faults.js';
-import type { OutsideWork } from './outside-work.js';
+import type { OutsideWork, Work } from './outside-work.js';
 import type { Watch } from './watch.js';
 
 /** The same state, in subtasks that may fail wherever they use it. */
@@ -46,7 +46,7 @@ export function unreliableState(
           : {
               async restoreNative(state, stored) {
                 faults.visit(`restoring ${place}`);
-                await outside.run(() => store.restoreNative?.(state, simulatedBytes(stored, outside)));
+                await outside.run((work) => store.restoreNative?.(state, simulatedBytes(stored, work)));
               },
             }),
         capture(request) {
@@ -60,7 +60,7 @@ export function unreliableState(
             },
             async write(out, slice) {
               faults.visit(`writing ${place}`);
-              await outside.run(() => capture.write(simulatedOutput(out, outside), simulatedSlice(slice, outside)));
+              await outside.run((work) => capture.write(simulatedOutput(out, work), simulatedSlice(slice, work)));
             },
           });
         },
@@ -71,43 +71,44 @@ export function unreliableState(
 
 // What a store is given is simulated: while it waits for it, the simulation has to go on.
 
-function simulatedSlice(slice: Slice, outside: OutsideWork): Slice {
-  return { isOver: () => slice.isOver(), next: () => outside.pause(slice.next()) };
+function simulatedSlice(slice: Slice, work: Work): Slice {
+  return { isOver: () => slice.isOver(), next: () => work.pause(slice.next()) };
 }
 
-function simulatedOutput(out: KeyedStateOutput, outside: OutsideWork): KeyedStateOutput {
+function simulatedOutput(out: KeyedStateOutput, work: Work): KeyedStateOutput {
   return {
-    section: (section) => paused(out.section(section), outside),
-    incremental: out.incremental === undefined ? undefined : simulatedIncrement(out.incremental, outside),
+    section: (section) => paused(out.section(section), work),
+    incremental: out.incremental === undefined ? undefined : simulatedIncrement(out.incremental, work),
   };
 }
 
-function simulatedIncrement(out: IncrementalOutput, outside: OutsideWork): IncrementalOutput {
+function simulatedIncrement(out: IncrementalOutput, work: Work): IncrementalOutput {
   return delegating(out, {
     createBlob(sharedKey) {
       const blob = out.createBlob(sharedKey);
       return delegating<BlobWriter>(blob, {
-        write: (chunk) => paused(blob.write(chunk), outside),
-        finish: () => outside.pause(blob.finish()),
-        abort: () => outside.pause(blob.abort()),
+        write: (chunk) => paused(blob.write(chunk), work),
+        finish: () => work.pause(blob.finish()),
+        abort: () => work.pause(blob.abort()),
       });
     },
   });
 }
 
-function simulatedBytes(stored: StoredBytes, outside: OutsideWork): StoredBytes {
+function simulatedBytes(stored: StoredBytes, work: Work): StoredBytes {
   return {
-    async *open(blob) {
-      const chunks = stored.open(blob)[Symbol.asyncIterator]();
-      for (;;) {
-        const next = await outside.pause(chunks.next());
-        if (next.done === true) return;
-        yield next.value;
-      }
-    },
+    open: (blob) => chunksOf(stored.open(blob), work.place(), work),
   };
 }
+async function* chunksOf(stored: AsyncIterable<Uint8Array>, place: number, work: Work): AsyncGenerator<Uint8Array> {
+  const chunks = stored[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await work.ask(place, () => chunks.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
 
-function paused(waiting: void | Promise<void>, outside: OutsideWork): void | Promise<void> {
-  return waiting === undefined ? undefined : outside.pause(waiting);
+function paused(waiting: void | Promise<void>, work: Work): void | Promise<void> {
+  return waiting === undefined ? undefined : work.pause(waiting);
 }

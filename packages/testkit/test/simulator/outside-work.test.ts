@@ -1,13 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { OutsideWork } from '../../src/simulator/outside-work.js';
+import { OutsideWork, type Work } from '../../src/simulator/outside-work.js';
 import { SimulatedClock } from '../../src/simulator/simulated-clock.js';
 import { seededRandom } from '../../src/seeded-random.js';
 
-interface Work {
+interface Later {
   finish(): void;
   readonly promise: Promise<void>;
 }
-function work(): Work {
+function later(): Later {
   let finish = (): void => undefined;
   const promise = new Promise<void>((resolve) => {
     finish = resolve;
@@ -20,7 +24,7 @@ describe('work that a simulated clock does not see', () => {
     const outside = new OutsideWork();
     const clock = new SimulatedClock(seededRandom(1), 0, outside);
     const steps: string[] = [];
-    const flush = work();
+    const flush = later();
     const flushed = outside.run(() => flush.promise).then(() => steps.push('flushed'));
     clock.timer(1, () => steps.push('stepped'));
     setImmediate(() => setImmediate(flush.finish));
@@ -32,15 +36,35 @@ describe('work that a simulated clock does not see', () => {
   test('lets steps be taken while it waits for what they bring', async () => {
     const outside = new OutsideWork();
     const clock = new SimulatedClock(seededRandom(1), 0, outside);
-    const slice = work();
-    const written = outside.run(async () => {
-      await outside.pause(slice.promise);
+    const slice = later();
+    const written = outside.run(async (on) => {
+      await on.pause(slice.promise);
       return 'written';
     });
     clock.timer(1, slice.finish);
     expect(await clock.step(() => true)).toBe(true);
     expect(await written).toBe('written');
     await outside.settled();
+  });
+
+  test('takes no step while one part of it still uses files and another waits for one, and asks in the order of places', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'weir-outside-'));
+    const outside = new OutsideWork();
+    const clock = new SimulatedClock(seededRandom(1), 0, outside);
+    const seen: string[] = [];
+    const part = async (on: Work, files: number, place: number): Promise<void> => {
+      for (let n = 0; n < files; n++) await writeFile(join(dir, `${String(place)}-${String(n)}`), 'x');
+      await on.ask(place, () => {
+        seen.push(`asked at ${String(place)}`);
+        return new Promise((resolve) => clock.timer(1, () => resolve(undefined)));
+      });
+    };
+    const done = outside.run((on) => Promise.all([30, 0, 10].map((files) => part(on, files, on.place()))));
+    clock.timer(0, () => seen.push('stepped'));
+    while (await clock.step(() => true));
+    await done;
+    expect(seen).toEqual(['asked at 0', 'asked at 1', 'asked at 2', 'stepped']);
+    rmSync(dir, { recursive: true });
   });
 
   test('counts no longer once it has failed', async () => {
@@ -57,11 +81,12 @@ describe('work that a simulated clock does not see', () => {
       seen.push('went on');
     };
     outside
-      .run(async () => {
+      .run(async (on) => {
         try {
-          await outside.pause(new Promise(() => undefined));
+          await on.pause(new Promise(() => undefined));
         } finally {
-          seen.push('closed');
+          // Nor does anything come that is asked for only now.
+          await on.ask(on.place(), () => new Promise(() => undefined)).catch(() => seen.push('closed'));
         }
       })
       .then(settled, settled);

@@ -5,15 +5,16 @@ import { CheckpointStorageRole, type Plugin } from '@weir/core';
 import type { CheckpointStorage } from '@weir/core/contracts';
 import { createMemoryStorage } from '@weir/backend-memory';
 import { describe, expect, test } from 'vitest';
-import { jobs } from '../../src/simulate/jobs.js';
+import { jobs, jobsOn } from '../../src/simulate/jobs.js';
 import { mutate } from '../../src/simulate/mutant.js';
 import { MUTANTS } from '../../src/simulate/mutants.js';
+import { rocksdb } from '../support/rocksdb.js';
 
 const TIMEOUT = 120_000;
 
-async function traceOf(seed: number): Promise<readonly string[]> {
+async function traceOf(seed: number, make = jobs): Promise<readonly string[]> {
   const lines: string[] = [];
-  await runSeed(jobs, seed, { add: (line) => lines.push(line()) });
+  await runSeed(make, seed, { add: (line) => lines.push(line()) });
   return lines;
 }
 
@@ -25,6 +26,17 @@ describe('a simulation of random jobs', () => {
         const lines = await traceOf(seed);
         expect(lines.length).toBeGreaterThan(50);
         expect(await traceOf(seed)).toEqual(lines);
+      }
+    },
+    TIMEOUT,
+  );
+
+  test.skipIf(rocksdb === undefined)(
+    'is the same run on RocksDB too, whose threads and files take their real time',
+    async () => {
+      // In some of them checkpoints of many files are restored, four files at once.
+      for (const seed of [23, 53, 91, 102]) {
+        expect(await traceOf(seed, jobsOn('rocksdb'))).toEqual(await traceOf(seed, jobsOn('rocksdb')));
       }
     },
     TIMEOUT,

@@ -54,10 +54,12 @@ export class Generation {
     }
     this.bytes += batch.length - length;
   }
-  /** Some of what was kept. */
-  takePreserved(): PackedBatch | undefined {
-    const batch = this.#preserved.pop();
-    if (batch !== undefined) this.bytes -= batch.length;
+  /** Some of what was kept, if there are at least so many bytes of it. */
+  takePreserved(least: number): PackedBatch | undefined {
+    const batch = this.#preserved[0];
+    if (batch === undefined || batch.length < least) return undefined;
+    this.#preserved.shift();
+    this.bytes -= batch.length;
     return batch;
   }
 

@@ -96,7 +96,9 @@ export class Generations {
   #advance(send: (batch: PackedBatch, cells: Cell[], isLast: boolean) => void): void {
     const oldest = this.#frozen[0];
     if (oldest === undefined || this.busy !== undefined) return;
-    const preserved = oldest.takePreserved();
+    const isEncoded = oldest.cells.length === 0 && this.#encoded.length === 0;
+    // Cells first: those that are on their way need not be preserved any more.
+    const preserved = oldest.takePreserved(isEncoded ? 0 : BATCH_BYTES);
     if (preserved !== undefined) {
       send(preserved, [], true);
       return;
@@ -104,7 +106,7 @@ export class Generations {
     this.#encodeSome(oldest);
     const isLast = oldest.cells.length === 0;
     if (this.#encoded.length > 0) send(this.#batch, this.#encoded, isLast);
-    else if (isLast) this.#end(oldest);
+    else if (isEncoded) this.#end(oldest);
   }
   #encodeSome(generation: Generation): void {
     const most = this.#batch.length + STEP_BYTES;

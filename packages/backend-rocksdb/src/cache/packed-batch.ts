@@ -2,7 +2,7 @@ import { ByteWriter } from '@weir/core/contracts';
 import { littleEndian } from '../little-endian.js';
 
 /** Large enough for the way to another thread and back to be worth it, and encoded well within a slice. */
-export const BATCH_BYTES: number = 128 * 1024;
+export const BATCH_BYTES: number = 256 * 1024;
 
 const PUT = 1;
 const DELETE = 2;

@@ -164,3 +164,17 @@ test('keeps a cell that cannot be encoded, and lets the next capture tell of it'
   }
   expect(failures).toEqual([fault, fault]);
 });
+
+test('writes what is kept for a generation of which nothing else can be encoded', () => {
+  const { clock, generations, batches, add } = setUp(10_000);
+  const bad = new TestCell(new Error('a function'));
+  clock.add(bad, SIZE);
+  generations.mark(bad);
+  const [good] = add(1);
+  generations.mark(good!);
+  generations.freeze({ isWanted: true, reach: () => undefined, fail: () => undefined });
+  generations.mark(good!);
+  for (let i = 0; i < 10; i++) generations.writeSome();
+  expect(batches).toHaveLength(1);
+  expect(generations.hasFrozen).toBe(false);
+});

@@ -110,7 +110,10 @@ export class Work {
   end(): void {
     this.#hasEnded = true;
     this.#asked.clear();
-    for (const end of this.#pauses) end(ended());
+    const pauses = [...this.#pauses];
+    // What is left of it is to be waited for.
+    this.#pauses.clear();
+    for (const end of pauses) end(ended());
   }
 
   async #pause<T>(wait: (resolve: (value: T) => void, reject: (reason: Error) => void) => void): Promise<T> {

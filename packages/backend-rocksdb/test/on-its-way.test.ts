@@ -1,4 +1,3 @@
-import type { Key, ListState, MapState, ValueState } from '@weir/core/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RocksDriver } from '../src/driver/rocks-driver.js';
@@ -42,11 +41,7 @@ const USES = {
   },
 } satisfies Record<string, (state: States, n: number) => unknown>;
 
-interface States {
-  readonly value: ValueState<unknown>;
-  readonly list: ListState<unknown>;
-  readonly map: MapState<Key, unknown>;
-}
+type States = Pick<OpenStore, 'value' | 'list' | 'map'>;
 
 function use(to: OpenStore, uses: readonly Use[]): string[] {
   return uses.map(([key, what, n]) => {

@@ -28,10 +28,21 @@ export abstract class Cell {
   /** About what it takes in memory. */
   bytes = 0;
 
-  /** Writes what the database does not have yet. Throws, and has done nothing, if a value cannot be encoded. */
-  abstract write(batch: PackedBatch): void;
+  /** Writes what the database does not have yet. Throws, and the batch is as it was, if a value cannot be encoded. */
+  encode(batch: PackedBatch): void {
+    const { length } = batch;
+    try {
+      this.write(batch);
+    } catch (error) {
+      batch.cutTo(length);
+      throw error;
+    }
+  }
+  protected abstract write(batch: PackedBatch): void;
   /** The database has all that it holds. */
-  abstract stored(): void;
+  stored(): void {
+    // Most keep it all the same.
+  }
   /** It was evicted: nobody finds it any more. */
   abstract drop(): void;
 }

@@ -46,12 +46,7 @@ export class Generation {
     this.remove(cell);
     const batch = this.#open();
     const { length } = batch;
-    try {
-      cell.write(batch);
-    } catch (error) {
-      batch.cutTo(length);
-      throw error;
-    }
+    cell.encode(batch);
     this.bytes += batch.length - length;
   }
   /** Some of what was kept, if there are at least so many bytes of it. */

@@ -123,11 +123,9 @@ export class Generations {
   }
   /** Gives why it could not be encoded: then it stays in its generation. */
   #encode(cell: Cell, generation: Generation): Error | undefined {
-    const { length } = this.#batch;
     try {
-      cell.write(this.#batch);
+      cell.encode(this.#batch);
     } catch (error) {
-      this.#batch.cutTo(length);
       return error as Error;
     }
     generation.remove(cell);

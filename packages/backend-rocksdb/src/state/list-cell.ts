@@ -37,10 +37,10 @@ export class ListCell extends Cell {
     this.since = since;
   }
 
-  write(batch: PackedBatch): void {
+  protected write(batch: PackedBatch): void {
     this.owner.writeList(this, batch);
   }
-  stored(): void {
+  override stored(): void {
     this.owner.listStored(this);
   }
   drop(): void {

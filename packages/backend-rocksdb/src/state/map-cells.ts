@@ -41,11 +41,8 @@ export class EntryCell extends Cell {
     this.valueBytes = valueBytes;
   }
 
-  write(batch: PackedBatch): void {
+  protected write(batch: PackedBatch): void {
     this.owner.writeEntry(this, batch);
-  }
-  stored(): void {
-    // It keeps its value.
   }
   drop(): void {
     this.owner.dropEntry(this);

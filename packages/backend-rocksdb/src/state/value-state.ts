@@ -46,11 +46,8 @@ class ValueCell extends Cell {
     this.valueBytes = valueBytes;
   }
 
-  write(batch: PackedBatch): void {
+  protected write(batch: PackedBatch): void {
     this.state.write(this, batch);
-  }
-  stored(): void {
-    // It keeps its value.
   }
   drop(): void {
     this.state.cells.delete(keyIdentity(this.key));

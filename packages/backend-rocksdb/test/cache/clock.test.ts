@@ -16,15 +16,12 @@ class TestCell extends Cell {
     super();
     this.fault = fault;
   }
-  write(batch: PackedBatch): void {
+  protected write(batch: PackedBatch): void {
     batch.put().u8(1);
     batch.value();
     if (this.fault !== undefined) throw this.fault;
     batch.end();
     this.isWritten = true;
-  }
-  stored(): void {
-    // Its size stays the same.
   }
   drop(): void {
     this.isDropped = true;

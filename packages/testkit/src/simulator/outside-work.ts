@@ -30,11 +30,9 @@ export class OutsideWork {
     for (let turns = 0; works.size > 0; turns++) {
       if (turns === MOST_TURNS) throw new Error('a state backend waits for something that does not come');
       // Work may do several things at once: while one of them waits for a step, the others still use files.
-      if ([...works].every(({ isWaiting }) => isWaiting) && !isUsingFiles()) {
-        const next = nextOf(works);
-        if (next === undefined) return;
-        next();
-      }
+      const all = [...works];
+      const isIdle = all.every(({ isWaiting }) => isWaiting) && !isUsingFiles();
+      if (isIdle && !all.some((work) => work.askNext())) return;
       await realTurn();
     }
   }
@@ -68,7 +66,7 @@ export class OutsideWork {
 export class Work {
   readonly #asked = new Map<number, () => void>();
   readonly #pauses = new Set<(reason: Error) => void>();
-  #asks = 0;
+  #places = 0;
   #hasEnded = false;
 
   /** All of it that does not use files waits for steps. */
@@ -95,17 +93,16 @@ export class Work {
   }
   /** A place behind all that were given before. */
   place(): number {
-    return this.#asks++;
+    return this.#places++;
   }
-  /** The first that is asked for; calling it asks. */
-  next(): (() => void) | undefined {
-    if (this.#asked.size === 0) return undefined;
+  /** Asks for what has the first place. False: nothing is to be asked for. */
+  askNext(): boolean {
+    if (this.#asked.size === 0) return false;
     const place = Math.min(...this.#asked.keys());
-    return () => {
-      const ask = this.#asked.get(place)!;
-      this.#asked.delete(place);
-      ask();
-    };
+    const ask = this.#asked.get(place)!;
+    this.#asked.delete(place);
+    ask();
+    return true;
   }
   end(): void {
     this.#hasEnded = true;
@@ -129,15 +126,6 @@ export class Work {
       this.#pauses.delete(end);
     }
   }
-}
-
-/** What the oldest work asks for. */
-function nextOf(works: Iterable<Work>): (() => void) | undefined {
-  for (const work of works) {
-    const next = work.next();
-    if (next !== undefined) return next;
-  }
-  return undefined;
 }
 
 function ended(): Error {

@@ -47,6 +47,9 @@ export class LocalCopies {
   /** Shared files that checkpoints under way, and the newest completed one, are made of. */
   readonly #shared = new Map<CheckpointId, Set<string>>();
   readonly #temporary = new Set<string>();
+  #completed: CheckpointId = 0;
+  /** Younger than the completed one. */
+  readonly #aborted = new Set<CheckpointId>();
   #cleaning: Promise<void> = Promise.resolve();
   #hasWarned = false;
 
@@ -74,11 +77,14 @@ export class LocalCopies {
 
   /** Copies that belong to older checkpoints are superfluous. */
   completed(checkpointId: CheckpointId): void {
+    this.#completed = Math.max(this.#completed, checkpointId);
+    for (const id of this.#aborted) if (id < checkpointId) this.#aborted.delete(id);
     for (const id of this.#shared.keys()) if (id < checkpointId) this.#shared.delete(id);
     this.#clean((folder) => this.#prune(folder, checkpointId));
   }
   /** It will never be restored. */
   superfluous(checkpointId: CheckpointId): void {
+    this.#aborted.add(checkpointId);
     this.#shared.delete(checkpointId);
     this.#clean((folder) => this.#options.fileSystem.removeTree(join(folder, checkpointFolder(checkpointId))));
   }
@@ -122,6 +128,8 @@ export class LocalCopies {
     const folder = this.#folders[subtask % this.#folders.length] as string;
     const name = TEMPORARY + this.#options.newId();
     const copy = new LocalFile(this.#options.fileSystem, join(folder, name), (error) => {
+      // Its folder has been removed as superfluous between two steps: nobody needs the copy.
+      if (!this.#isNeeded(checkpointId) && isMissing(error)) return;
       this.#failed('written', folder, error);
     });
     this.#temporary.add(name);
@@ -138,7 +146,7 @@ export class LocalCopies {
       },
       finish: async () => {
         const handle = await primary.finish();
-        if (handle.kind !== 'inline') {
+        if (handle.kind !== 'inline' && this.#isNeeded(checkpointId)) {
           this.refersTo(checkpointId, [handle]);
           await copy.publish(join(folder, placeOf(checkpointId, handle)));
         }
@@ -149,6 +157,11 @@ export class LocalCopies {
         await Promise.all([primary.abort(), drop()]);
       },
     };
+  }
+
+  /** Would a restore read it? */
+  #isNeeded(checkpointId: CheckpointId): boolean {
+    return checkpointId >= this.#completed && !this.#aborted.has(checkpointId);
   }
 
   /** What the first folder gives that has a copy. A copy that is damaged, or that cannot be read, is none. */

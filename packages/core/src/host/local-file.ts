@@ -15,6 +15,7 @@ export class LocalFile {
   #buffer: Uint8Array | undefined;
   #used = 0;
   #file: FileHandle | undefined;
+  #isOnDisk = false;
   #hasFailed = false;
   #last: Promise<void> = Promise.resolve();
 
@@ -47,6 +48,7 @@ export class LocalFile {
       this.#file = undefined;
       await makeFolders(this.#fileSystem, dirname(path));
       await this.#fileSystem.rename(this.#temporary, path);
+      this.#isOnDisk = false;
     });
   }
 
@@ -75,6 +77,7 @@ export class LocalFile {
   async #opened(): Promise<FileHandle> {
     if (this.#file !== undefined) return this.#file;
     await makeFolders(this.#fileSystem, dirname(this.#temporary));
+    this.#isOnDisk = true;
     return (this.#file = await this.#fileSystem.open(this.#temporary, 'create'));
   }
 
@@ -85,11 +88,12 @@ export class LocalFile {
   }
 
   async #remove(): Promise<void> {
+    if (!this.#isOnDisk) return;
+    this.#isOnDisk = false;
     const file = this.#file;
-    if (file === undefined) return;
     this.#file = undefined;
     // What cannot be removed now goes with the next clean-up.
-    await file.close().catch(() => undefined);
+    await file?.close().catch(() => undefined);
     await this.#fileSystem.remove(this.#temporary).catch(() => undefined);
   }
 }

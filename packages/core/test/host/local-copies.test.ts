@@ -271,6 +271,33 @@ describe('a checkpoint with local copies', () => {
     expect(files()).toEqual([PLACE]);
   });
 
+  test.each<[string, (copies: LocalCopies) => void]>([
+    ['aborted', (copies) => copies.superfluous(1)],
+    ['older than a completed one', (copies) => copies.completed(2)],
+  ])('that is %s while its copy is moved to its place loses it without a word', async (_what, end) => {
+    const { write, copies, disk, warnings } = setUp();
+    const rename = disk.rename.bind(disk);
+    disk.rename = async (from, to) => {
+      end(copies);
+      await copies.end(false);
+      return rename(from, to);
+    };
+    expect(await write(1, LARGE)).toMatchObject({ length: LARGE.length });
+    expect(warnings).toEqual([]);
+    expect(disk.paths()).toEqual(['/local/', '/local/_orders/']);
+  });
+
+  test('leaves no copy if it is aborted before that is whole', async () => {
+    const { copies, remote, disk, files } = setUp();
+    const blob = copies.copied(remote.location(1), 0).createBlob();
+    await blob.write(bytesOf(LARGE));
+    copies.superfluous(1);
+    await copies.end(false);
+    expect(await blob.finish()).toMatchObject({ length: LARGE.length });
+    expect(files()).toEqual([]);
+    expect(disk.openHandles).toBe(0);
+  });
+
   test('keeps shared files for as long as the newest or one under way is made of them', async () => {
     const { write, copies, files, read } = setUp();
     const [a, b] = [await write(1, LARGE, 'a'), await write(1, LARGE, 'b')];

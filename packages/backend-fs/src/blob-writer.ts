@@ -36,11 +36,11 @@ export interface BlobPlace extends BlobLimits {
 }
 
 /** Bytes that wait for the disk before the writer does. */
-const MOST_WAITING = 3 * 2 ** 17;
+const MOST_WAITING = 2 ** 20;
 
 /**
  * Collects bytes in memory and opens a file only when they do not fit (Flink: FsCheckpointStateOutputStream). The file has a name of its own
- * and is found only through the handle, so it is written in place. In memory at any time: what is being written, and up to 384 KiB that wait:
+ * and is found only through the handle, so it is written in place. In memory at any time: what is being written, and up to 1 MiB that waits:
  * a writer that had to wait for the disk after every few kilobytes would take as many turns of the event loop as there are such pieces.
  */
 export class FsBlobWriter implements BlobWriter {

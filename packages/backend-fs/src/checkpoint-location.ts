@@ -96,12 +96,17 @@ export class FsCheckpointLocation implements CheckpointLocation {
   async #publish(metadata: Uint8Array): Promise<void> {
     const { fileSystem, newId } = this.#place;
     try {
-      // 1. The names of the blobs are durable (their bytes are, since they are finished). 2. So are the names of these folders.
-      await fileSystem.syncDirectory(this.pointer);
-      if (this.sharedFiles.size > 0) await this.#shared?.sync();
-      await fileSystem.syncDirectory(this.#above);
-      // 3. Only then `_metadata` appears: at no moment does it speak of something that a crash can take away.
-      await publishFile(fileSystem, this.pointer, METADATA, metadata, newId());
+      // The names of the blobs become durable (their bytes are, since they are finished), and so do the names of their folders. Only then does
+      // `_metadata` appear: at no moment does it speak of something that a crash can take away.
+      const names = [fileSystem.syncDirectory(this.pointer), fileSystem.syncDirectory(this.#above)];
+      if (this.sharedFiles.size > 0 && this.#shared !== undefined) names.push(this.#shared.sync());
+      await publishFile(fileSystem, {
+        folder: this.pointer,
+        name: METADATA,
+        bytes: metadata,
+        random: newId(),
+        after: names,
+      });
       this.#state = 'published';
     } catch (cause) {
       this.#state = 'failed';

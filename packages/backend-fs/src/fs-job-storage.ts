@@ -165,7 +165,9 @@ export class FsJobStorage implements JobStorage {
   async writeFinished(bytes: Uint8Array): Promise<void> {
     const { fileSystem, jobFolder, newId } = this.#place;
     await this.#makeJobFolder();
-    await this.#try(`Writing ${FINISHED}`, () => publishFile(fileSystem, jobFolder, FINISHED, bytes, newId()));
+    await this.#try(`Writing ${FINISHED}`, () =>
+      publishFile(fileSystem, { folder: jobFolder, name: FINISHED, bytes, random: newId() }),
+    );
   }
 
   async clearFinished(): Promise<void> {

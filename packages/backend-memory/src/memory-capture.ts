@@ -13,7 +13,6 @@ import type { Extent, Slots } from './capture/extent.js';
 import type { GroupRows, Rows } from './capture/group-rows.js';
 import type { Hold } from './capture/hold.js';
 import type { Preserved, RowSource } from './capture/preserved.js';
-import { releasedEarly } from './capture/preserved.js';
 import { offsetOf } from './state/page.js';
 import type { StoredState } from './state/stored-state.js';
 
@@ -80,7 +79,7 @@ export class MemoryCapture implements KeyedCapture {
   }
 
   #end(): void {
-    this.#options.captures.end(this.#preserved, releasedEarly(this.#preserved.checkpointId));
+    this.#options.captures.end(this.#preserved);
   }
 
   #keep(kept: readonly KeyedStateHandle[], { incremental }: KeyedStateOutput): void {
@@ -123,9 +122,11 @@ export class MemoryCapture implements KeyedCapture {
   #visit(state: StoredState, slots: Slots, rest: number): number {
     const { version } = this.#preserved;
     const enough = this.#preserved.bytes + STEP_BYTES;
-    if (state.runs !== undefined && slots.pageAt !== undefined && this.#isSimple) {
+    if (slots.pageAt !== undefined && state.runs !== undefined && this.#isSimple) {
+      const page = slots.pageAt(rest - 1);
       const to = offsetOf(rest - 1) + 1;
-      const run = { page: slots.pageAt(rest - 1), from: Math.max(0, to - STEP_ROWS), to, enough };
+      if (state.preservePage?.(page) === true) return rest - to;
+      const run = { page, from: Math.max(0, to - STEP_ROWS), to, enough };
       this.#preserved.take(state.runs, run);
       return rest - to + run.to;
     }

@@ -14,7 +14,7 @@ function fill({ store, value }: OpenStore, keys: number, content: (i: number) =>
 describe('writing a capture', () => {
   test('asks after 64 rows at most whether the slice is over', async () => {
     const opened = await openStore();
-    fill(opened, 20_000);
+    fill(opened, 20_000, (i) => `value ${String(i)}`);
     const before = opened.serializer.encoded;
     let asked = 0;
     let most = 0;
@@ -30,6 +30,24 @@ describe('writing a capture', () => {
     });
     expect(most).toBeLessThanOrEqual(64);
     expect(asked).toBeGreaterThan(20_000 / 64);
+  });
+
+  test('asks once per page where all values are numbers, which are quick to write', async () => {
+    const opened = await openStore();
+    // Several pages of each key group.
+    fill(opened, 300_000);
+    let last = opened.serializer.encoded;
+    let most = 0;
+    await opened.store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
+      isOver: () => {
+        most = Math.max(most, opened.serializer.encoded - last);
+        last = opened.serializer.encoded;
+        return false;
+      },
+      next: () => Promise.resolve(),
+    });
+    expect(most).toBeGreaterThan(64);
+    expect(most).toBeLessThanOrEqual(1024);
   });
 
   test('asks sooner where rows are large', async () => {

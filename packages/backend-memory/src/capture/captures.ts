@@ -1,11 +1,13 @@
 import type { CheckpointId, KeyGroupRange } from '@weir/core/contracts';
 import { ChangeLog } from '../changelog/change-log.js';
+import { NO_CAPTURE } from '../state/page.js';
+import type { Page } from '../state/page.js';
 import { Preserved } from './preserved.js';
-import type { RowSource } from './preserved.js';
+import type { PageSource, RowSource } from './preserved.js';
 import { RowBuffers } from './row-buffers.js';
 
-/** No capture, or older than all of them. */
-export const NO_CAPTURE: number = -1;
+/** So many entries more are taken, on average, with one that is about to change. */
+const TAKEN_ALONG = 64;
 
 /** The captures of one store that are not released. Versions order them; what they take carries the version up to which it is taken. */
 export class Captures {
@@ -20,6 +22,10 @@ export class Captures {
   newest: number = NO_CAPTURE;
   /** Whoever is about to change an entry has to say so: there is a capture, or one to come will ask. */
   isWatching = false;
+  /** None of them takes changes only. */
+  areWhole = true;
+  /** Entries that may be taken along. */
+  #credit = 0;
 
   constructor(range: KeyGroupRange, states: number) {
     this.#range = range;
@@ -30,6 +36,7 @@ export class Captures {
   /** `since`: the mark of the first change that the capture takes, see {@link Preserved.since}. */
   begin(checkpointId: CheckpointId, since: number): Preserved {
     const version = this.#nextVersion();
+    this.#credit = 0;
     const preserved = new Preserved({
       checkpointId,
       version,
@@ -42,13 +49,13 @@ export class Captures {
     this.#activeChanged();
     return preserved;
   }
-  end(preserved: Preserved, reason: Error): void {
-    preserved.end(reason);
+  end(preserved: Preserved, failure?: Error): void {
+    preserved.end(failure);
     this.#active = this.#active.filter((p) => p !== preserved);
     this.#activeChanged();
   }
-  endAll(reason: Error): void {
-    for (const preserved of this.#active) this.end(preserved, reason);
+  endAll(failure: Error): void {
+    for (const preserved of this.#active) this.end(preserved, failure);
   }
 
   /** Notes changes from now on; returns the version since when. */
@@ -72,6 +79,20 @@ export class Captures {
     }
   }
 
+  /** An entry is about to change. May so many be taken with it? Sooner or later yes: no single record pays for all that a capture takes. */
+  mayTake(entries: number): boolean {
+    this.#credit += TAKEN_ALONG;
+    if (this.#credit < entries) return false;
+    this.#credit -= entries;
+    return true;
+  }
+  /** Gives `page`, as it is now, to the captures that do not hold it yet. They take everything there is. */
+  givePage<V>(source: PageSource<V>, page: Page<V>): void {
+    for (const preserved of this.#active) if (preserved.version > page.taken) preserved.take(source, page);
+    page.taken = this.newest;
+    source.taken(page);
+  }
+
   /** No other capture is under way than this one. */
   isAlone(preserved: Preserved): boolean {
     return this.#active.length === 1 && this.#active[0] === preserved;
@@ -89,6 +110,7 @@ export class Captures {
     return this.#version;
   }
   #activeChanged(): void {
+    this.areWhole = this.#active.every(({ isOfChanges }) => !isOfChanges);
     this.newest = this.#active.at(-1)?.version ?? NO_CAPTURE;
     this.isWatching = this.log.isOn || this.#active.length > 0;
   }

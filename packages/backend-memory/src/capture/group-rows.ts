@@ -1,4 +1,5 @@
 import type { ByteWriter } from '@weir/core/contracts';
+import type { PageImage } from '../state/page-image.js';
 import type { Hold } from './hold.js';
 import { SECTION_BYTES, SMALL_SECTION_BYTES } from './row-buffers.js';
 import type { RowBuffers } from './row-buffers.js';
@@ -10,7 +11,12 @@ export interface Tally {
 export interface Rows {
   readonly out: ByteWriter;
   readonly count: number;
+  /** What `out` belongs to, if it is not a buffer for rows. */
+  readonly image?: PageImage;
 }
+
+/** A small buffer holds them. */
+const FEW_ROWS = 64;
 
 /** Rows of one state in one key group that a capture has encoded and not yet given away. */
 export class GroupRows {
@@ -39,6 +45,21 @@ export class GroupRows {
     this.#counted = length;
     if (length >= (this.#areSmall ? SMALL_SECTION_BYTES : SECTION_BYTES)) this.seal();
   }
+  /** Where about so many rows go that make a section by themselves; {@link addSection} follows. */
+  newSection(rows: number): ByteWriter {
+    return this.#buffers.take(rows <= FEW_ROWS);
+  }
+  addSection(out: ByteWriter, count: number): void {
+    if (count === 0) {
+      this.#buffers.give(out);
+      return;
+    }
+    this.#tally.bytes += out.length;
+    this.#full.push({ out, count });
+  }
+  addImage(image: PageImage, out: ByteWriter, count: number): void {
+    this.#full.push({ out, count, image });
+  }
   /** From now on all rows that are left come one after the other. */
   expectMany(): void {
     this.seal();
@@ -56,7 +77,11 @@ export class GroupRows {
   takeFull(): Rows | undefined {
     return this.#full.shift();
   }
-  written({ out }: Rows): void {
+  written({ out, image }: Rows): void {
+    if (image !== undefined) {
+      image.release();
+      return;
+    }
     this.#tally.bytes -= out.length;
     this.#buffers.give(out);
   }

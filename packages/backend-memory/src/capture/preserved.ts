@@ -1,5 +1,6 @@
 import { WeirError } from '@weir/core/contracts';
 import type { CheckpointId, KeyGroup, KeyGroupRange } from '@weir/core/contracts';
+import type { Page } from '../state/page.js';
 import { GroupRows } from './group-rows.js';
 import type { Tally } from './group-rows.js';
 import type { RowBuffers } from './row-buffers.js';
@@ -7,6 +8,16 @@ import type { RowBuffers } from './row-buffers.js';
 /** Gives a capture what it takes of `subject`: its rows, or a hold. */
 export interface RowSource<S> {
   append(subject: S, preserved: Preserved): void;
+}
+
+/** The same for pages of a table. */
+export interface PageSource<V> extends RowSource<Page<V>> {
+  /** What is on it is encoded so quickly that a capture takes all of it at once. */
+  takesAll(page: Page<V>): boolean;
+  /** Nearly nothing has to be encoded. */
+  hasImage(page: Page<V>): boolean;
+  /** All captures under way hold it now. */
+  taken(page: Page<V>): void;
 }
 
 export interface PreservedOptions {
@@ -33,7 +44,8 @@ export class Preserved implements Tally {
   readonly #buffers: RowBuffers;
   /** By key group, then by state. */
   #rows: (GroupRows | undefined)[];
-  #ended: Error | undefined;
+  #isOver = false;
+  #failure: Error | undefined;
 
   constructor({ checkpointId, version, since, range, states, buffers }: PreservedOptions) {
     this.checkpointId = checkpointId;
@@ -66,7 +78,7 @@ export class Preserved implements Tally {
    * there by an earlier one.
    */
   take<S>(source: RowSource<S>, subject: S): void {
-    if (this.#ended !== undefined) return;
+    if (this.#isOver) return;
     try {
       source.append(subject, this);
     } catch (error) {
@@ -74,19 +86,24 @@ export class Preserved implements Tally {
     }
   }
 
-  /** Holds nothing any more; `reason` is what a writer gets to see. */
-  end(reason: Error): void {
-    this.#ended ??= reason;
+  /** Holds nothing any more; `failure` is what a writer gets to see that has not finished. */
+  end(failure?: Error): void {
+    if (!this.#isOver) this.#failure = failure;
+    this.#isOver = true;
     for (const rows of this.#rows) rows?.drop();
     this.#rows = [];
     this.bytes = 0;
   }
+  /** Nobody writes it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
   assertOpen(): void {
-    if (this.#ended !== undefined) throw this.#ended;
+    if (this.#isOver) throw this.#failure ?? releasedEarly(this.checkpointId);
   }
 }
 
-export function releasedEarly(checkpointId: CheckpointId): WeirError {
+function releasedEarly(checkpointId: CheckpointId): WeirError {
   return new WeirError(
     'CHECKPOINT_FAILED',
     `The capture of checkpoint ${checkpointId} was released before it was written.`,

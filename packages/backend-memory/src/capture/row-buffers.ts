@@ -9,10 +9,10 @@ export const SMALL_SECTION_BYTES: number = 1536;
 
 /** Room that the buffers of one store keep between its captures. */
 const POOLED_SMALL = 4 * 1024 * 1024;
-const POOLED_LARGE = 256 * 1024;
+const POOLED_LARGE = 4 * 1024 * 1024;
 /** Grown to more for a huge row, a buffer is not kept. */
 const MOST_SMALL = 4096;
-const MOST_LARGE = 2 * SECTION_BYTES;
+const MOST_LARGE = SECTION_BYTES + 4096;
 
 /** Buffers for rows, which go from one capture to the next. */
 export class RowBuffers {

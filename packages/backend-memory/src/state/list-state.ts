@@ -9,7 +9,6 @@ import type {
   StateEntry,
   StateMeta,
 } from '@weir/core/contracts';
-import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
 import type { GroupRows } from '../capture/group-rows.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
@@ -19,7 +18,7 @@ import { ListCell } from './list-cell.js';
 import { ListHold } from './list-hold.js';
 import type { HeldList } from './list-hold.js';
 import { ListView } from './list-view.js';
-import { offsetOf } from './page.js';
+import { NO_CAPTURE, offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';
 import { metaOf } from './stored-state.js';

@@ -18,7 +18,7 @@ import type {
   StateExpiry,
   StateMeta,
 } from '@weir/core/contracts';
-import { NO_CAPTURE } from '../capture/captures.js';
+
 import type { Captures } from '../capture/captures.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
 import { ChangeRecorder } from '../changelog/change-recorder.js';
@@ -29,7 +29,7 @@ import { MapHold } from './map-hold.js';
 import type { PreserveItem } from './map-hold.js';
 import { MapView } from './map-view.js';
 import { isMutable } from './mutable.js';
-import { UNMARKED, offsetOf } from './page.js';
+import { NO_CAPTURE, UNMARKED, offsetOf } from './page.js';
 import type { Slot } from './page.js';
 import { ENCODED_AT_ONCE, openHolds } from './state-hold.js';
 import { metaOf } from './stored-state.js';

@@ -1,10 +1,11 @@
 import { KeyBlocks } from './key-blocks.js';
+import type { PageImage } from './page-image.js';
 import type { Key, KeyGroup } from '@weir/core/contracts';
 
 /** Number of an entry in its table. Given to another entry once the first is removed. */
 export type Slot = number;
 
-const PAGE_BITS = 12;
+const PAGE_BITS = 10;
 export const PAGE_SIZE: number = 1 << PAGE_BITS;
 const OFFSET = PAGE_SIZE - 1;
 
@@ -30,6 +31,17 @@ export class Page<V> {
   readonly keys: Key[] = [];
   /** The newest capture that holds the entry already or is older than it. Later ones have yet to take it. */
   readonly stamps: number[] = [];
+  /** The same for all entries at once: what is younger than it has a stamp of its own. */
+  taken: number = NO_CAPTURE;
+  /** The newest capture that took single entries. */
+  parted: number = NO_CAPTURE;
+  /** The newest capture when it was found that none takes all at once. */
+  mixed: number = NO_CAPTURE;
+  image: PageImage | undefined;
+  /** Since a capture last took the page: what has come or gone, or what is not worth an image. */
+  keysAre: 'new' | 'known' | 'unfit' = 'new';
+  /** How often the image was of no use because values had another length. */
+  misfits = 0;
   readonly values: V[] = [];
   readonly keyBlocks: KeyBlocks = new KeyBlocks();
   /** Marks of the last changes of entries, see `ChangeLog.mark`. As long as it has to be: empty where nobody asks what has changed. */
@@ -40,6 +52,13 @@ export class Page<V> {
     this.first = number << PAGE_BITS;
   }
 
+  /** The entry at `at` has come or gone. */
+  keyChanged(at: number): void {
+    this.keyBlocks.replaced(at);
+    this.image = undefined;
+    this.keysAre = 'new';
+    this.misfits = 0;
+  }
   /** When the entry at `offset` changed last, as far as that is known. */
   markAt(offset: number): number {
     return offset < this.marks.length ? this.marks[offset]! : UNMARKED;
@@ -50,6 +69,9 @@ export class Page<V> {
     marks[offset] = mark;
   }
 }
+
+/** No capture, or older than all of them. */
+export const NO_CAPTURE = -1;
 
 /** Not changed since anybody asks for changes. */
 export const UNMARKED = 0;

@@ -40,9 +40,13 @@ export class Table<V> {
     return this.#size;
   }
 
+  /** There are few enough. */
+  get keepsKeys(): boolean {
+    return this.#size <= ENCODED_KEYS;
+  }
   /** Appends the key at `at` in `page` to `out`, as captures write it. */
   writeKey(page: Page<V>, at: number, out: ByteWriter): void {
-    if (this.#size <= ENCODED_KEYS) {
+    if (this.keepsKeys) {
       page.keyBlocks.write(at, page.keys, out);
     } else {
       page.keyBlocks.forget();
@@ -110,7 +114,7 @@ export class Table<V> {
     const at = offsetOf(slot);
     const page = this.page(slot);
     page.keys[at] = key;
-    page.keyBlocks.replaced(at);
+    page.keyChanged(at);
     page.stamps[at] = stamp;
     page.values[at] = value;
     this.#size++;
@@ -122,6 +126,7 @@ export class Table<V> {
     const page = this.page(slot);
     const at = offsetOf(slot);
     this.index.delete(keyIdentity(page.keys[at]!));
+    page.keyChanged(at);
     page.stamps[at] = FREE;
     // Not undefined: an array of nothing but numbers is stored and read without boxes.
     page.keys[at] = 0;

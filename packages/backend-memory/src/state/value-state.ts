@@ -10,14 +10,14 @@ import type {
   StateMeta,
   ValueState,
 } from '@weir/core/contracts';
-import { NO_CAPTURE } from '../capture/captures.js';
 import type { Captures } from '../capture/captures.js';
 import type { GroupRows } from '../capture/group-rows.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
 import type { GroupPages } from './group-pages.js';
 import { KeyedHandle } from './keyed-handle.js';
 import { isMutable } from './mutable.js';
-import { offsetOf } from './page.js';
+import { NumberPages } from './number-pages.js';
+import { NO_CAPTURE, offsetOf } from './page.js';
 import type { PageRun } from './page-run.js';
 import type { Page, Slot } from './page.js';
 import { metaOf } from './stored-state.js';
@@ -50,7 +50,8 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     this.#index = index;
     this.#table = new Table(parts.keyGroups);
     this.#captures = parts.captures;
-    this.#watched = new WatchedEntries(this.#table, index, this, parts.captures);
+    const pages = new NumberPages(this.#table, index, this.#serializer);
+    this.#watched = new WatchedEntries(this.#table, index, this, parts.captures, pages);
     this.handle = new ValueHandle(this, this.#table, parts, this.#watched, declaration);
     if (declaration.expiry !== undefined)
       this.sweep = sweepOfValues(this.#table, this.handle, parts.current, declaration.expiry);
@@ -71,6 +72,9 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   preserve(slot: Slot, version: number): void {
     this.#watched.preserve(slot, version);
   }
+  preservePage(page: Page<unknown>): boolean {
+    return this.#watched.preservePage(page);
+  }
   append(slot: Slot, preserved: Preserved): void {
     const page = this.#table.page(slot);
     const at = offsetOf(slot);
@@ -87,6 +91,7 @@ export class StoredValues implements StoredState, RowSource<Slot> {
     const { group, stamps } = page;
     const { version } = preserved;
     const rows = preserved.rows(group, this.#index);
+    page.parted = version;
     while (run.to > run.from && preserved.bytes < run.enough) {
       const at = --run.to;
       if (stamps[at]! >= version) continue;

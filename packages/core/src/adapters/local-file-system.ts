@@ -1,4 +1,5 @@
 import fs from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DirectoryEntry, FileHandle, FileStat, FileSystem } from '../contracts/file-system.js';
 
 /** The disk of this machine through node:fs/promises. Failures are Node's own, with their `code`. */
@@ -39,7 +40,13 @@ const LOCAL: FileSystem = {
       if (codeOf(error) !== 'ENOENT') throw error;
     }
   },
-  removeTree: (path) => fs.rm(path, { recursive: true, force: true }),
+  async removeTree(path) {
+    try {
+      await removeFlat(path);
+    } catch {
+      await fs.rm(path, { recursive: true, force: true });
+    }
+  },
   async syncDirectory(path) {
     // Windows cannot open a folder, and NTFS journals names by itself.
     if (process.platform === 'win32') return;
@@ -51,6 +58,13 @@ const LOCAL: FileSystem = {
     }
   },
 };
+
+/** A folder with nothing but files in it, which a checkpoint's usually is: `rm` looks at everything first, in more than twice the steps. */
+async function removeFlat(path: string): Promise<void> {
+  const names = await fs.readdir(path);
+  await Promise.all(names.map((name) => fs.unlink(join(path, name))));
+  await fs.rmdir(path);
+}
 
 function handle(file: fs.FileHandle): FileHandle {
   return {

@@ -1,5 +1,4 @@
 import type { ByteWriter } from '@weir/core/contracts';
-import type { PageImage } from '../state/page-image.js';
 import type { Hold } from './hold.js';
 import { SECTION_BYTES, SMALL_SECTION_BYTES } from './row-buffers.js';
 import type { RowBuffers } from './row-buffers.js';
@@ -11,8 +10,8 @@ export interface Tally {
 export interface Rows {
   readonly out: ByteWriter;
   readonly count: number;
-  /** What `out` belongs to, if it is not a buffer for rows. */
-  readonly image?: PageImage;
+  /** `out` is no buffer: it is kept by the page that it is an image of. */
+  readonly isImage?: boolean;
 }
 
 /** A small buffer holds them. */
@@ -57,8 +56,8 @@ export class GroupRows {
     this.#tally.bytes += out.length;
     this.#full.push({ out, count });
   }
-  addImage(image: PageImage, out: ByteWriter, count: number): void {
-    this.#full.push({ out, count, image });
+  addImage(out: ByteWriter, count: number): void {
+    this.#full.push({ out, count, isImage: true });
   }
   /** From now on all rows that are left come one after the other. */
   expectMany(): void {
@@ -77,11 +76,8 @@ export class GroupRows {
   takeFull(): Rows | undefined {
     return this.#full.shift();
   }
-  written({ out, image }: Rows): void {
-    if (image !== undefined) {
-      image.release();
-      return;
-    }
+  written({ out, isImage }: Rows): void {
+    if (isImage === true) return;
     this.#tally.bytes -= out.length;
     this.#buffers.give(out);
   }

@@ -41,7 +41,7 @@ export class NumberPages implements PageSource<unknown> {
     const rows = preserved.rows(page.group, this.#state);
     const image = page.parted < preserved.version ? this.#imageOf(page) : undefined;
     if (image === undefined) this.#appendRows(page, preserved.version, rows);
-    else rows.addImage(image, image.hold(preserved), page.values.length);
+    else rows.addImage(image.heldBy(preserved), page.values.length);
   }
 
   taken(page: Page<unknown>): void {

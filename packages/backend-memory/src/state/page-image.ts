@@ -14,14 +14,12 @@ export class PageImage {
   /** Where each value begins, and in how many bytes it is. */
   private readonly valueAt: Uint32Array;
   private readonly sizes: Uint8Array;
-  private readonly length: number;
   private holder: Holder | undefined;
 
   constructor(bytes: ByteWriter, valueAt: Uint32Array, sizes: Uint8Array) {
     this.bytes = bytes;
     this.valueAt = valueAt;
     this.sizes = sizes;
-    this.length = bytes.length;
   }
 
   /** Writes the values as they are now. False if one of them takes another number of bytes than before: the image is good for nothing then. */
@@ -33,17 +31,13 @@ export class PageImage {
       serializer.encode(values[at], bytes);
       if (bytes.length - from !== sizes[at]) return false;
     }
-    bytes.length = this.length;
     return true;
   }
 
-  /** It stays as it is until {@link release}, or until nobody waits for `holder` any more. */
-  hold(holder: Holder): ByteWriter {
+  /** The rows. They stay as they are until `holder` is over. */
+  heldBy(holder: Holder): ByteWriter {
     this.holder = holder;
     return this.bytes;
-  }
-  release(): void {
-    this.holder = undefined;
   }
   get isHeld(): boolean {
     return this.holder?.isOver === false;

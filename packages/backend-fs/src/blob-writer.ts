@@ -35,12 +35,12 @@ export interface BlobPlace extends BlobLimits {
   readonly onClosed: (blob: FsBlobWriter) => void;
 }
 
-/** Bytes that wait for the disk before the writer does. */
-const MOST_WAITING = 2 ** 20;
+/** Bytes that wait for the disk before the writer does. With one piece more a buffer of 1 MiB is not full. */
+const MOST_WAITING = 15 * 2 ** 16;
 
 /**
  * Collects bytes in memory and opens a file only when they do not fit (Flink: FsCheckpointStateOutputStream). The file has a name of its own
- * and is found only through the handle, so it is written in place. In memory at any time: what is being written, and up to 1 MiB that waits:
+ * and is found only through the handle, so it is written in place. In memory at any time: what is being written, and up to 960 KiB that wait:
  * a writer that had to wait for the disk after every few kilobytes would take as many turns of the event loop as there are such pieces.
  */
 export class FsBlobWriter implements BlobWriter {

@@ -1,6 +1,6 @@
 import type { CheckpointId, KeyGroupRange } from '@weir/core/contracts';
 import { ChangeLog } from '../changelog/change-log.js';
-import { NO_CAPTURE } from '../state/page.js';
+import { NO_CAPTURE, PAGE_SIZE } from '../state/page.js';
 import type { Page } from '../state/page.js';
 import { Preserved } from './preserved.js';
 import type { PageSource, RowSource } from './preserved.js';
@@ -8,6 +8,8 @@ import { RowBuffers } from './row-buffers.js';
 
 /** So many entries more are taken, on average, with one that is about to change. */
 const TAKEN_ALONG = 64;
+/** While captures hold more than so many bytes, nothing is taken along. */
+const MOST_HELD = 1024 * 1024;
 
 /** The captures of one store that are not released. Versions order them; what they take carries the version up to which it is taken. */
 export class Captures {
@@ -79,10 +81,13 @@ export class Captures {
     }
   }
 
-  /** An entry is about to change. May so many be taken with it? Sooner or later yes: no single record pays for all that a capture takes. */
+  /**
+   * An entry is about to change. May so many be taken with it? No single record pays for all that a capture takes, nor is all of it held in memory
+   * because writers are slower than records.
+   */
   mayTake(entries: number): boolean {
-    this.#credit += TAKEN_ALONG;
-    if (this.#credit < entries) return false;
+    this.#credit = Math.min(this.#credit + TAKEN_ALONG, PAGE_SIZE);
+    if (this.#credit < entries || this.bytes > MOST_HELD) return false;
     this.#credit -= entries;
     return true;
   }

@@ -18,7 +18,6 @@ import type {
   StateExpiry,
   StateMeta,
 } from '@weir/core/contracts';
-
 import type { Captures } from '../capture/captures.js';
 import type { Preserved, RowSource } from '../capture/preserved.js';
 import { ChangeRecorder } from '../changelog/change-recorder.js';

@@ -45,7 +45,8 @@ export class WatchedEntries<V> {
   }
   /** No record waits for long while all of it is taken. */
   #isWorthAll(page: Page<V>): boolean {
-    return this.#pages?.hasImage(page) === true || this.#captures.mayTake(page.values.length);
+    if (this.#pages === undefined || page.mixed === this.#captures.newest) return false;
+    return this.#pages.hasImage(page) || this.#captures.mayTake(page.values.length);
   }
   /** True if the change is noted, and is the first of its era. */
   beforeChange(slot: Slot): boolean {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FileSystem } from '@weir/core/contracts';
+import { allOf, type FileSystem } from '@weir/core/contracts';
 import { hasCode } from './failure.js';
 import { METADATA, temporaryName } from './layout.js';
 
@@ -37,11 +37,6 @@ async function writeDurably(fs: FileSystem, path: string, bytes: Uint8Array): Pr
   } finally {
     await file.close();
   }
-}
-
-/** Settles when all have, so that none goes on after a failure of another. */
-async function allOf(steps: readonly Promise<void>[]): Promise<void> {
-  for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason;
 }
 
 /** Removes a checkpoint's folder. `_metadata` goes first and for good: what is half deleted must not look complete, also after a crash. */

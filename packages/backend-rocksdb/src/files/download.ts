@@ -1,4 +1,4 @@
-import { WeirError, isWeirError } from '@weir/core/contracts';
+import { WeirError, allOf, isWeirError } from '@weir/core/contracts';
 import type { NativeStateHandle, StoredBytes } from '@weir/core/contracts';
 import { localFailure, makeDirectory, writeChunks } from '../adapters/local-files.js';
 
@@ -14,8 +14,7 @@ export async function download(handle: NativeStateHandle, stored: StoredBytes, d
       await copyTo(`${directory}/${plainName(file.name)}`, stored.open(file.blob));
     }
   };
-  const results = await Promise.allSettled(Array.from({ length: PARALLEL }, take));
-  for (const result of results) if (result.status === 'rejected') throw result.reason as Error;
+  await allOf(Array.from({ length: PARALLEL }, take));
 }
 
 async function copyTo(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {

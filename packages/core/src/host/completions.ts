@@ -1,3 +1,4 @@
+import { allOf } from '../contracts/all-of.js';
 import type { CheckpointId } from '../element/ids.js';
 
 /** Tells a subtask of each completed checkpoint once, in order, and knows when what they cover is committed. */
@@ -16,7 +17,7 @@ export class Completions {
   reached(checkpointId: CheckpointId): Promise<void> {
     if (checkpointId > this.#latest) {
       this.#latest = checkpointId;
-      this.#committed = bothOf(this.#committed, this.#tell(checkpointId));
+      this.#committed = allOf([this.#committed, this.#tell(checkpointId)]);
       this.#committed.catch(this.#onFailed);
     }
     return this.#committed;
@@ -26,10 +27,4 @@ export class Completions {
   async idle(): Promise<void> {
     await this.#committed.catch(() => undefined);
   }
-}
-
-/** Settles when both have; rejects with the first's error rather than the second's. */
-async function bothOf(first: Promise<void>, second: Promise<void>): Promise<void> {
-  for (const outcome of await Promise.allSettled([first, second]))
-    if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -1,3 +1,4 @@
+import { allOf } from '../contracts/all-of.js';
 import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { Source, SplitEnumerator } from '../contracts/source.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
@@ -76,7 +77,7 @@ export class Sources {
   /** Closes every enumerator, whatever the others do; the first error is thrown in the end. */
   async close(): Promise<void> {
     const closed = [...this.#open.values()].map(async ({ enumerator }) => enumerator.close());
-    for (const outcome of await Promise.allSettled(closed)) if (outcome.status === 'rejected') throw outcome.reason;
+    await allOf(closed);
   }
 }
 

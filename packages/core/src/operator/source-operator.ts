@@ -1,4 +1,5 @@
 import { Subject } from 'rxjs';
+import { allOf } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { ReaderContext, Source, SourceContext, SourceSplit } from '../contracts/source.js';
 import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/element.js';
@@ -327,9 +328,4 @@ export class SourceOperator<T> implements Operator<never, T> {
       throw sourceFailure(this.#context, split, error);
     }
   }
-}
-
-/** Settles when all have; rejects with the first error. */
-async function allOf(promises: readonly Promise<void>[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(promises)) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -1,6 +1,7 @@
 import { Subject, type Observable, type Subscription } from 'rxjs';
 import type { IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
+import { allOf } from '../contracts/all-of.js';
 import type { Awaitable } from '../contracts/awaitable.js';
 import type { CaptureMode } from '../contracts/state-backend.js';
 import type { Operator, OperatorEnd, RestoredState } from '../operator/operator.js';
@@ -100,7 +101,7 @@ export class Stage {
     const told = this.#options.operators
       .toReversed()
       .map(async (member) => this.#call(member, (operator) => operator.completed?.(checkpointId)));
-    for (const outcome of await Promise.allSettled(told)) if (outcome.status === 'rejected') throw outcome.reason;
+    await allOf(told);
   }
 
   /** Every operator hears of it, as with `completed`. */

@@ -122,11 +122,9 @@ export class MemoryCapture implements KeyedCapture {
   #visit(state: StoredState, slots: Slots, rest: number): number {
     const { version } = this.#preserved;
     const enough = this.#preserved.bytes + STEP_BYTES;
-    if (slots.pageAt !== undefined && state.runs !== undefined && this.#isSimple) {
-      const page = slots.pageAt(rest - 1);
+    if (state.runs !== undefined && slots.pageAt !== undefined && this.#isSimple) {
       const to = offsetOf(rest - 1) + 1;
-      if (state.preservePage?.(page) === true) return rest - to;
-      const run = { page, from: Math.max(0, to - STEP_ROWS), to, enough };
+      const run = { page: slots.pageAt(rest - 1), from: Math.max(0, to - STEP_ROWS), to, enough };
       this.#preserved.take(state.runs, run);
       return rest - to + run.to;
     }

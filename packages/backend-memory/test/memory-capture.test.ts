@@ -1,6 +1,6 @@
 import { keyGroupOf, type KeyedSection } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
-import { NEVER_OVER, developed, openStore, restoredFrom, type OpenStore } from './support/store.js';
+import { NEVER_OVER, developed, openStore, restoredFrom, valuesOf, type OpenStore } from './support/store.js';
 
 const NOWHERE = { section: (): void => undefined };
 
@@ -11,23 +11,28 @@ function fill({ store, value }: OpenStore, keys: number, content: (i: number) =>
   }
 }
 
+/** Writes a capture; how often it asks whether the slice is over, and the most values that it encodes between two times. */
+async function asksWhileWriting({ store, serializer }: OpenStore): Promise<{ asked: number; most: number }> {
+  let asked = 0;
+  let most = 0;
+  let last = serializer.encoded;
+  await store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
+    isOver: () => {
+      asked++;
+      most = Math.max(most, serializer.encoded - last);
+      last = serializer.encoded;
+      return false;
+    },
+    next: () => Promise.resolve(),
+  });
+  return { asked, most };
+}
+
 describe('writing a capture', () => {
   test('asks after 64 rows at most whether the slice is over', async () => {
     const opened = await openStore();
     fill(opened, 20_000, (i) => `value ${String(i)}`);
-    const before = opened.serializer.encoded;
-    let asked = 0;
-    let most = 0;
-    let last = before;
-    await opened.store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
-      isOver: () => {
-        asked++;
-        most = Math.max(most, opened.serializer.encoded - last);
-        last = opened.serializer.encoded;
-        return false;
-      },
-      next: () => Promise.resolve(),
-    });
+    const { asked, most } = await asksWhileWriting(opened);
     expect(most).toBeLessThanOrEqual(64);
     expect(asked).toBeGreaterThan(20_000 / 64);
   });
@@ -36,16 +41,7 @@ describe('writing a capture', () => {
     const opened = await openStore();
     // Several pages of each key group.
     fill(opened, 300_000);
-    let last = opened.serializer.encoded;
-    let most = 0;
-    await opened.store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
-      isOver: () => {
-        most = Math.max(most, opened.serializer.encoded - last);
-        last = opened.serializer.encoded;
-        return false;
-      },
-      next: () => Promise.resolve(),
-    });
+    const { most } = await asksWhileWriting(opened);
     expect(most).toBeGreaterThan(64);
     expect(most).toBeLessThanOrEqual(1024);
   });
@@ -53,16 +49,7 @@ describe('writing a capture', () => {
   test('asks sooner where rows are large', async () => {
     const opened = await openStore();
     fill(opened, 200, () => 'x'.repeat(10_000));
-    let last = opened.serializer.encoded;
-    let most = 0;
-    await opened.store.capture({ checkpointId: 1, mode: 'full' }).write(NOWHERE, {
-      isOver: () => {
-        most = Math.max(most, opened.serializer.encoded - last);
-        last = opened.serializer.encoded;
-        return false;
-      },
-      next: () => Promise.resolve(),
-    });
+    const { most } = await asksWhileWriting(opened);
     expect(most).toBeLessThanOrEqual(2);
   });
 
@@ -106,9 +93,7 @@ describe('writing a capture', () => {
     );
     capture.release();
     const { store } = await restoredFrom(sections);
-    const values = new Map(
-      [...store.entries('value')].map((entry) => [entry.key, entry.kind === 'value' && entry.value]),
-    );
+    const values = valuesOf(store);
     expect(values.size).toBe(100_000);
     for (let i = 0; i < 100_000; i++)
       if (values.get(i) !== i) throw new Error(`key ${String(i)} is ${String(values.get(i))}`);

@@ -4,7 +4,7 @@ import type { Page } from './page.js';
 export interface PageRun {
   readonly page: Page<unknown>;
   readonly from: number;
-  /** Where the rest ends: whoever takes them moves it down. */
+  /** Where the rest ends: whoever takes them moves it down, to 0 once the whole page is taken. */
   to: number;
   readonly enough: number;
 }

@@ -13,7 +13,7 @@ import type { RowSource } from '../capture/preserved.js';
 import type { CurrentKey } from './current-key.js';
 import type { GroupPages } from './group-pages.js';
 import type { PageRun } from './page-run.js';
-import type { Page, Slot } from './page.js';
+import type { Slot } from './page.js';
 import type { Sweep } from './sweeps.js';
 
 /** One declared state of a store: what captures and restores see of it. */
@@ -29,8 +29,6 @@ export interface StoredState<V = unknown> {
   markOf(slot: Slot): number;
   /** Gives an entry, as it is now, to every capture up to `version` that does not hold it yet and has to. */
   preserve(slot: Slot, version: number): void;
-  /** Gives a whole page to every capture under way. False, and nothing is given, unless that is quick and they take everything. */
-  preservePage?(page: Page<unknown>): boolean;
   /** A quicker way to the same for many. */
   readonly runs?: RowSource<PageRun> | undefined;
   /** See `KeyedStateStore.sweep`. There if the state has an expiry. */

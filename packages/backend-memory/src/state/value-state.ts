@@ -72,9 +72,6 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   preserve(slot: Slot, version: number): void {
     this.#watched.preserve(slot, version);
   }
-  preservePage(page: Page<unknown>): boolean {
-    return this.#watched.preservePage(page);
-  }
   append(slot: Slot, preserved: Preserved): void {
     const page = this.#table.page(slot);
     const at = offsetOf(slot);
@@ -88,6 +85,10 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   }
   #takeRun(run: PageRun, preserved: Preserved): void {
     const { page } = run;
+    if (this.#watched.preservePage(page)) {
+      run.to = 0;
+      return;
+    }
     const { group, stamps } = page;
     const { version } = preserved;
     const rows = preserved.rows(group, this.#index);

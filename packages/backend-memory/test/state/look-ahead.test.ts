@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KeyedStateStore } from '@weir/core/contracts';
-import { openStore, type OpenStore } from '../support/store.js';
+import { openStore, valuesOf, type OpenStore } from '../support/store.js';
 
 const keyOf = (n: number): string => `key-${String(n)}`;
 /** As many as make looking ahead worth while. */
@@ -16,17 +15,13 @@ async function filled(size: number): Promise<OpenStore> {
   return opened;
 }
 
-function contents(store: KeyedStateStore): Map<unknown, unknown> {
-  return new Map([...store.entries('value')].map((entry) => [entry.key, entry.kind === 'value' ? entry.value : entry]));
-}
-
 test.each([10, MANY])('looking ahead among %i keys changes nothing that can be seen', async (size) => {
   const { store, value } = await filled(size);
   store.setCurrentKey(keyOf(1));
   const keys = [5, 6, size + 1, size + 2].map(keyOf);
   store.lookAhead?.(keys);
   expect(value.value()).toBe(1);
-  expect(contents(store).size).toBe(size);
+  expect(valuesOf(store).size).toBe(size);
   store.setCurrentKey(keyOf(6), 1);
   expect(value.value()).toBe(6);
   store.setCurrentKey(keyOf(size + 1), 2);
@@ -70,7 +65,7 @@ test('batches that read, create, remove and create again do the same with and wi
     }),
     { numRuns: 300 },
   );
-  expect(contents(first.store)).toEqual(contents(second.store));
+  expect(valuesOf(first.store)).toEqual(valuesOf(second.store));
   await first.store.close();
   await second.store.close();
 });

@@ -1,7 +1,7 @@
 import { fc, test as property } from '@fast-check/vitest';
-import { keyGroupOf, type KeyedCapture, type KeyedSection } from '@weir/core/contracts';
+import { keyGroupOf, type Key, type KeyedCapture, type KeyedSection } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
-import { developed, openStore, restoredFrom, type OpenStore } from '../support/store.js';
+import { developed, openStore, restoredFrom, valuesOf, type OpenStore } from '../support/store.js';
 
 /** So many keys of one key group lie on one page. */
 const KEYS: readonly number[] = Array.from({ length: 20_000 }, (_, i) => i)
@@ -9,11 +9,8 @@ const KEYS: readonly number[] = Array.from({ length: 20_000 }, (_, i) => i)
   .slice(0, 80);
 
 type State = ReadonlyMap<number, unknown>;
-async function contentOf(sections: readonly KeyedSection[]): Promise<State> {
-  const { store } = await restoredFrom(sections);
-  return new Map(
-    [...store.entries('value')].map((entry) => [entry.key as number, entry.kind === 'value' ? entry.value : undefined]),
-  );
+async function contentOf(sections: readonly KeyedSection[]): Promise<ReadonlyMap<Key, unknown>> {
+  return valuesOf((await restoredFrom(sections)).store);
 }
 const rowsIn = (sections: readonly KeyedSection[]): number => sections.reduce((sum, { count }) => sum + count, 0);
 
@@ -189,9 +186,7 @@ describe('a page of numbers', () => {
     const opened = await filled((i) => i);
     for (let checkpointId = 1; checkpointId <= 12; checkpointId++) {
       const capture = opened.store.capture({ checkpointId, mode: 'full' });
-      const expected = new Map(
-        [...opened.store.entries('value')].map((entry) => [entry.key, (entry as { value: unknown }).value]),
-      );
+      const expected = valuesOf(opened.store);
       change(opened, checkpointId % 2 === 0 ? 1 : 1.5);
       expect(await contentOf(await developed(capture))).toEqual(expected);
     }

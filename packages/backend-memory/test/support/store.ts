@@ -81,6 +81,11 @@ export async function developed(capture: KeyedCapture): Promise<readonly KeyedSe
   return sections;
 }
 
+/** What the value state holds, by key. */
+export function valuesOf(store: KeyedStateStore): Map<Key, unknown> {
+  return new Map([...store.entries('value')].map((entry) => [entry.key, entry.kind === 'value' ? entry.value : entry]));
+}
+
 export async function restoredFrom(sections: readonly KeyedSection[]): Promise<OpenStore> {
   const opened = await openStore();
   for (const section of sections) opened.store.restore(section);

@@ -30,6 +30,7 @@ const APPS = ['examples', 'examples/third-party-backend', 'e2e', 'benchmarks'];
 /** core/src in the order of the algorithm: a file may import from its own entry and from earlier ones. */
 const CORE_ORDER = [
   'errors.ts',
+  'failures.ts',
   'element',
   'contracts',
   'channel',

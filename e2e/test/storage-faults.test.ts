@@ -14,7 +14,7 @@ function systemError(code: string): Error {
 const times = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 function faults(
-  on: 'create' | 'write' | 'publish' | 'delete' | 'list',
+  on: 'create' | 'write' | 'publish' | 'read' | 'delete' | 'list',
   nths: readonly (number | 'all')[],
   error?: Error,
 ): StorageFault[] {
@@ -144,6 +144,22 @@ describe('a storage that is', () => {
     await toTheEnd(counting);
     expect(counting.told('failure')).toEqual([]);
     expect(counting.told('warning').length).toBeGreaterThan(0);
+  });
+});
+
+describe('a storage that fails while a process starts', () => {
+  test.each(['EMFILE', 'EIO', 'ETIMEDOUT'])('(%s) is asked again, and the same is restored', async (code) => {
+    const disk = createMemoryStorage();
+    const first = await startCounting({ records: RECORDS, storage: disk });
+    await first.clock.until(() => first.told('checkpoint-completed').length === 2);
+    await first.leave();
+    const error = systemError(code);
+    // The first list fails, and of the tries behind it the first read.
+    const faulty = [...faults('list', [1, 2], error), ...faults('read', [1], error)];
+    const second = await start(faulty, { sink: first.sink }, disk);
+    await toTheEnd(second);
+    expect(second.told('restart')).toHaveLength(3);
+    expect(second.told('restored')[0]?.checkpointId).toBeGreaterThanOrEqual(2);
   });
 });
 

@@ -1,10 +1,31 @@
-import { WeirError, isWeirError, messageOf, type CheckpointId, type JobName } from '@weir/core/contracts';
+import {
+  WeirError,
+  classifyFailure,
+  isWeirError,
+  messageOf,
+  type CheckpointId,
+  type JobName,
+} from '@weir/core/contracts';
 
 /** Any failure of the file system as STORAGE_FAILED; `doing` is what was tried ("Publishing checkpoint 7 of job orders"). */
 export function storageFailed(doing: string, cause: unknown): WeirError {
   return isWeirError(cause)
     ? cause
     : new WeirError('STORAGE_FAILED', `${doing} failed: ${messageOf(cause)}`, { cause });
+}
+
+/**
+ * What was written could not be read, and `fault` says how ("/cp/orders/chk-7/_metadata of checkpoint 7 of job orders cannot be read"):
+ * STORAGE_FAILED if it may be read later, otherwise CHECKPOINT_UNREADABLE.
+ */
+export function readFailed(fault: string, cause: unknown): WeirError {
+  if (isWeirError(cause)) return cause;
+  const message = `${fault}: ${messageOf(cause)}.`;
+  if (classifyFailure(cause) === 'transient') return new WeirError('STORAGE_FAILED', message, { cause });
+  const todo = hasCode(cause, 'EACCES', 'EPERM')
+    ? 'Give this process the right to read it'
+    : 'Restore from another checkpoint';
+  return new WeirError('CHECKPOINT_UNREADABLE', `${message} ${todo}.`, { cause, recoverable: false });
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {

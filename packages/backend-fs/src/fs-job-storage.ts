@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import {
   WeirError,
   makeDurableFolder,
-  messageOf,
   syncIfAllowed,
   type BlobHandle,
   type BlobPart,
@@ -18,7 +17,7 @@ import {
 import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
 import { publishFile, removeCheckpoint } from './durable.js';
-import { hasCode, nameOf, storageFailed } from './failure.js';
+import { hasCode, nameOf, readFailed, storageFailed } from './failure.js';
 import { FINISHED, METADATA, checkpointFolder, isTemporary, pathOf, savepointFolder } from './layout.js';
 import { listCheckpoints } from './list-checkpoints.js';
 import { FsStorageLock } from './lock/fs-storage-lock.js';
@@ -120,12 +119,7 @@ export class FsJobStorage implements JobStorage {
       await syncIfAllowed(fileSystem, checkpoint.pointer);
       return bytes;
     } catch (cause) {
-      const what = nameOf(checkpoint.id, this.#place.job);
-      throw new WeirError(
-        'CHECKPOINT_UNREADABLE',
-        `${path} of ${what} cannot be read: ${messageOf(cause)}. Restore from another checkpoint.`,
-        { cause },
-      );
+      throw readFailed(`${path} of ${nameOf(checkpoint.id, this.#place.job)} cannot be read`, cause);
     }
   }
 

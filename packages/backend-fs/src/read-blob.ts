@@ -1,8 +1,6 @@
 import { crc32 } from 'node:zlib';
 import {
   WeirError,
-  isWeirError,
-  messageOf,
   type BlobHandle,
   type BlobPart,
   type FileBlob,
@@ -12,7 +10,7 @@ import {
   type SharedBlob,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
-import { nameOf } from './failure.js';
+import { nameOf, readFailed } from './failure.js';
 import { blobFile } from './layout.js';
 
 const READ_SIZE = 1 << 20;
@@ -62,12 +60,11 @@ async function reading(
   read: (file: FileHandle) => Promise<Read>,
 ): Promise<Uint8Array> {
   const path = blobFile(checkpoint.pointer, blob);
-  const damaged = (what: string, cause?: unknown): WeirError =>
-    new WeirError(
-      'CHECKPOINT_UNREADABLE',
-      `State of ${nameOf(checkpoint.id, job)} is unreadable: ${path ?? JSON.stringify(blob.path)} ${what}. Restore from another checkpoint.`,
-      { cause },
-    );
+  const fault = `State of ${nameOf(checkpoint.id, job)} is unreadable: ${path ?? JSON.stringify(blob.path)}`;
+  const damaged = (what: string): WeirError =>
+    new WeirError('CHECKPOINT_UNREADABLE', `${fault} ${what}. Restore from another checkpoint.`, {
+      recoverable: false,
+    });
   if (path === undefined) throw damaged('is no name of a file in a checkpoint');
   try {
     const file = await fs.open(path, 'read');
@@ -79,7 +76,7 @@ async function reading(
       await file.close();
     }
   } catch (cause) {
-    throw isWeirError(cause) ? cause : damaged(`cannot be read (${messageOf(cause)})`, cause);
+    throw readFailed(`${fault} cannot be read`, cause);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CheckpointLocation, JobStorage } from '@weir/core/contracts';
+import type { BlobHandle, CheckpointLocation, FileBlob, JobStorage } from '@weir/core/contracts';
 import { CrashFileSystem } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
 import { FakeProcesses } from './fixtures/processes.js';
@@ -90,5 +90,56 @@ describe('a checkpoint that meets a fault', () => {
       expect(await lossesOf(disk, published1, processes)).toEqual([]);
       if (isDiscarded) expect(remains(started, disk.crash({ name: () => true }))).toEqual([]);
     }
+  });
+});
+
+describe('reading a checkpoint', () => {
+  /** Reads `_metadata`, and a blob as a whole and in part, of which the operation `op` fails with `code`. */
+  async function readings(op: 'open' | 'read' | 'readFile', code: string): Promise<unknown[]> {
+    const { disk, processes } = await start();
+    const job = await openJob(disk, processes.start());
+    const [stored] = await job.list();
+    if (stored === undefined) throw new Error('checkpoint 1 is not listed');
+    const metadata = JSON.parse(Buffer.from(await job.readMetadata(stored)).toString('utf8')) as BlobHandle[];
+    const blob = metadata.find(({ kind }) => kind === 'blob') as FileBlob;
+    const failures: unknown[] = [];
+    for (const read of [
+      () => job.readMetadata(stored),
+      () => job.read(stored, blob),
+      async () => job.readPart?.(stored, blob, { offset: 1, length: 2 }),
+    ]) {
+      const end = disk.fail({ op, path: /chk-1/ }, code, { times: Infinity });
+      await read().catch((error: unknown) => failures.push(error));
+      end();
+      await read();
+    }
+    expect(disk.openHandles).toBe(0);
+    return failures;
+  }
+
+  test.each(['EMFILE', 'ENFILE', 'EIO', 'EAGAIN', 'ESTALE'])(
+    'fails for now with what passes by itself, and says nothing of another checkpoint (%s)',
+    async (code) => {
+      const failures = [
+        ...(await readings('open', code)),
+        ...(await readings('read', code)),
+        ...(await readings('readFile', code)),
+      ];
+      expect(failures.length).toBeGreaterThanOrEqual(3);
+      for (const failure of failures) {
+        expect(failure).toMatchObject({ code: 'STORAGE_FAILED', recoverable: true, cause: { code } });
+        expect((failure as Error).message).toContain('chk-1');
+        expect((failure as Error).message).not.toContain('another checkpoint');
+      }
+    },
+  );
+
+  test('says what to do where reading is not allowed', async () => {
+    for (const failure of [...(await readings('open', 'EACCES')), ...(await readings('readFile', 'EACCES'))])
+      expect(failure).toMatchObject({
+        code: 'CHECKPOINT_UNREADABLE',
+        recoverable: false,
+        message: expect.stringContaining('Give this process the right to read it'),
+      });
   });
 });

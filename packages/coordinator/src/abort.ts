@@ -1,7 +1,6 @@
 import {
   WeirError,
-  causesOf,
-  isWeirError,
+  isIoFailure,
   messageOf,
   type AbortReason,
   type CheckpointId,
@@ -41,12 +40,7 @@ export const ABORTS: Readonly<Record<AbortReason, AbortKind>> = {
 
 /** The reason for an error while a checkpoint is set up: an I/O error anywhere in the chain of causes wins over `otherwise`. */
 export function reasonOf(error: unknown, otherwise: AbortReason): AbortReason {
-  for (const e of causesOf(error)) {
-    if (isWeirError(e, 'STORAGE_FAILED')) return 'IO_EXCEPTION';
-    // What Node calls a system error: `syscall` is there exactly for those.
-    if (typeof (e as { syscall?: unknown }).syscall === 'string') return 'IO_EXCEPTION';
-  }
-  return otherwise;
+  return isIoFailure(error) ? 'IO_EXCEPTION' : otherwise;
 }
 
 /** What the caller of an aborted or refused checkpoint gets. */

@@ -24,7 +24,7 @@ import { takeFinalCheckpoint } from './final-checkpoint.js';
 import { refuseRequest } from './give-up.js';
 import { fenced, warn, type CheckpointedJob } from './job.js';
 import { CheckpointLedger } from './ledger.js';
-import { findStartingPoint, openStorage, type OpenStorage, type StartingPoint } from './opening.js';
+import { closeStorage, findStartingPoint, openStorage, type OpenStorage, type StartingPoint } from './opening.js';
 import { openNewest } from './open-newest.js';
 import { cleanShared, removalOf } from './removal.js';
 import { planRestore } from './restore.js';
@@ -70,8 +70,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       shared = await openSharedFiles(this.#context, open, point);
       if (point.clearsFinished) await open.storage.clearFinished();
     } catch (error) {
-      await open.lock?.release();
-      await open.storage.close();
+      await closeStorage(open, this.#context);
       throw error;
     }
     const job = this.#wire(open, point, shared);

@@ -1,5 +1,6 @@
 import {
   WeirError,
+  classifyFailure,
   type AttemptNumber,
   type CheckpointId,
   type CheckpointMetadata,
@@ -52,8 +53,19 @@ export async function openStorage(context: CoordinatorContext, signal: AbortSign
   try {
     return { storage, lock: await storage.lock({ waitMs: settings.lockTimeoutMs, signal }) };
   } catch (error) {
-    await storage.close();
+    await closeStorage({ storage, lock: undefined }, context);
     throw error;
+  }
+}
+
+/** After a start that failed: what fails now is no news beside that. */
+export async function closeStorage({ storage, lock }: OpenStorage, { job, logger }: CoordinatorContext): Promise<void> {
+  for (const step of [() => lock?.release(), () => storage.close()]) {
+    try {
+      await step();
+    } catch (error) {
+      logger.warn({ err: error, job }, 'closing the checkpoint storage after a failed start failed, too');
+    }
   }
 }
 
@@ -170,6 +182,7 @@ async function inPlace(
   try {
     identity = await identify(newest, storage);
   } catch (error) {
+    if (classifyFailure(error) === 'transient') throw error;
     // Nothing is then known to be later than it.
     return { ...choice, unread: error };
   }

@@ -1,5 +1,6 @@
 import {
   WeirError,
+  classifyFailure,
   decodeMetadata,
   isWeirError,
   messageOf,
@@ -135,10 +136,17 @@ async function namingOthers<T>(
     return await read();
   } catch (error) {
     if (!isWeirError(error, 'CHECKPOINT_UNREADABLE')) throw error;
+    // Of a storage that calls everything damage: what passes by itself is no reason to take another checkpoint.
+    if (classifyFailure(error) === 'transient') throw notNow(job, stored, error);
     throw new WeirError(
       'CHECKPOINT_UNREADABLE',
       `The checkpoint at ${stored.pointer} of job ${job} cannot be restored (${messageOf(error)}). ${choicesAmong(others)}`,
       { cause: error, recoverable: false },
     );
   }
+}
+
+function notNow(job: string, { pointer }: StoredCheckpoint, cause: WeirError): WeirError {
+  const message = `The checkpoint at ${pointer} of job ${job} cannot be read now (${messageOf(cause)}).`;
+  return new WeirError('STORAGE_FAILED', message, { cause });
 }

@@ -1,4 +1,4 @@
-import { decodeMetadata } from '@weir/core/contracts';
+import { WeirError, classifyFailure, decodeMetadata } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
 import { Disk } from './disk.js';
 import { encodeFinished } from '../src/finished-marker.js';
@@ -289,6 +289,23 @@ describe('a checkpoint that cannot be restored', () => {
       expect(disk.owner).toBeUndefined();
     },
   );
+
+  test('the newest that cannot be read for now is not called damaged, and nothing is lost by trying again', async () => {
+    const disk = new Disk();
+    await historyOn(disk, 2, { settings: { numRetained: 2 } });
+    const p = new Process({ disk });
+    const read = p.storage.readMetadata.bind(p.storage);
+    p.storage.readMetadata = async () => {
+      const cause = Object.assign(new Error('EMFILE'), { code: 'EMFILE', syscall: 'open' });
+      throw new WeirError('CHECKPOINT_UNREADABLE', 'of a storage that calls everything damage', { cause });
+    };
+    const failure: unknown = await p.start().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'STORAGE_FAILED', recoverable: true });
+    expect(classifyFailure(failure)).toBe('transient');
+    expect(disk.owner).toBeUndefined();
+    p.storage.readMetadata = read;
+    expect(await p.start()).toMatchObject({ kind: 'restore', checkpointId: 2 });
+  });
 
   test('an older one that is damaged is left alone and said aloud, and the newest is restored', async () => {
     const disk = new Disk();

@@ -1,6 +1,8 @@
 // The contracts between weir and its plugins, and the words they are made of.
 export { ERROR_CODES, WeirError, causesOf, isRecoverable, isWeirError, messageOf } from './errors.js';
 export type { ErrorCode, WeirErrorOptions } from './errors.js';
+export { classifyFailure, isIoFailure } from './failures.js';
+export type { FailureClass } from './failures.js';
 export { subtaskName } from './element/ids.js';
 export type {
   AttemptNumber,

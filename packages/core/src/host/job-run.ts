@@ -4,6 +4,7 @@ import type {
   AttemptStart,
   CheckpointCoordinator,
   RestoreFrom,
+  StartDecision,
   StopOptions,
   StopSavepoint,
 } from '../contracts/coordinator.js';
@@ -12,6 +13,7 @@ import type { Logger } from '../contracts/logger.js';
 import type { RestartStrategy } from '../contracts/restart-strategy.js';
 import type { AttemptNumber, JobName, Lineage } from '../element/ids.js';
 import { isRecoverable, isWeirError, messageOf, WeirError } from '../errors.js';
+import { classifyFailure } from '../failures.js';
 import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
 import { settleStacks } from './settle-stacks.js';
@@ -52,6 +54,11 @@ type CheckpointsEnd = Parameters<CheckpointCoordinator['end']>[0];
 export class JobRun {
   readonly #options: JobRunOptions;
   #lastAttempt: AttemptNumber = 0;
+  /** What the restart strategy remembers. */
+  #memory: unknown;
+  #restarts = 0;
+  /** A failure is later than the restart before it, also where a timer fires early or a virtual clock stands still. */
+  #earliestFailure = 0;
   #lineage: Lineage;
   #current: Attempt | undefined;
   /** While all subtasks of an attempt run. */
@@ -59,6 +66,7 @@ export class JobRun {
 
   constructor(options: JobRunOptions) {
     this.#options = options;
+    this.#memory = options.restart.initial();
     this.#lineage = options.newId();
   }
 
@@ -123,47 +131,65 @@ export class JobRun {
   }
 
   async #isAlreadyFinished(coordinator: CheckpointCoordinator): Promise<boolean> {
-    const { restoreFrom, cancel, emit, job } = this.#options;
-    const decision = await coordinator.start(restoreFrom, cancel);
+    const { emit, job } = this.#options;
+    const decision = await this.#startCheckpoints(coordinator);
     if (decision.kind !== 'already-finished') return false;
     const message = `Job ${job} has already finished. Pass restoreFrom: 'none' to run it again from the beginning.`;
     emit({ kind: 'warning', message });
     return true;
   }
 
-  async #runAttempts(): Promise<JobEnd> {
-    const { restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
-    let memory = restart.initial();
-    // A failure is later than the restart before it, also where a timer fires early or a virtual clock stands still.
-    let earliest = 0;
-    for (let restarts = 0; ; restarts++) {
-      const outcome = await this.#runAttempt(restarts > 0);
-      if (outcome.kind !== 'failed') return outcome.kind;
-
-      const { error } = outcome;
-      settleStacks(error);
-      emit({ kind: 'failure', attempt: this.#lastAttempt, error });
-      if (!isRecoverable(error)) throw error;
-      const now = Math.max(clock.monotonic(), earliest);
-      const [remembered, decision] = restart.decide(memory, error, { now, random });
-      memory = remembered;
-      if (!decision.restart) {
-        if (restart.type === 'none') throw error;
-        throw new WeirError(
-          'RESTART_SUPPRESSED',
-          `Job ${job} failed and is not restarted by ${restart.description}: ${decision.reason}. The failure was: ${messageOf(error)}`,
-          { cause: error },
-        );
+  /** What passes by itself is tried again as the restart strategy says. Anything else ends the job: nothing has run, so whoever started it can mend it. */
+  async #startCheckpoints(coordinator: CheckpointCoordinator): Promise<StartDecision> {
+    const { restoreFrom, cancel, emit, onStatus } = this.#options;
+    for (;;) {
+      try {
+        return await coordinator.start(restoreFrom, cancel);
+      } catch (error) {
+        if (cancel.aborted || classifyFailure(error) !== 'transient') throw error;
+        emit({ kind: 'failure', attempt: this.#lastAttempt, error });
+        await this.#waitForRestart(error);
+        onStatus('starting');
       }
-      onStatus('restarting');
-      emit({ kind: 'restart', attempt: this.#lastAttempt, delayMs: decision.delayMs, restarts: restarts + 1 });
-      logger.warn({ restart: restarts + 1, delayMs: decision.delayMs }, 'the job will be restarted');
-      earliest = now + decision.delayMs + 1;
-      await sleep(clock, decision.delayMs, cancel);
     }
   }
 
-  async #runAttempt(isRestart: boolean): Promise<AttemptOutcome> {
+  async #runAttempts(): Promise<JobEnd> {
+    for (;;) {
+      const outcome = await this.#runAttempt();
+      if (outcome.kind !== 'failed') return outcome.kind;
+      const { error } = outcome;
+      settleStacks(error);
+      this.#options.emit({ kind: 'failure', attempt: this.#lastAttempt, error });
+      if (!isRecoverable(error)) throw error;
+      await this.#waitForRestart(error);
+    }
+  }
+
+  /** Asks the restart strategy, and waits as long as it says. Fails if it gives up. */
+  async #waitForRestart(error: unknown): Promise<void> {
+    const { restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
+    const now = Math.max(clock.monotonic(), this.#earliestFailure);
+    const [remembered, decision] = restart.decide(this.#memory, error, { now, random });
+    this.#memory = remembered;
+    if (!decision.restart) {
+      if (restart.type === 'none') throw error;
+      throw new WeirError(
+        'RESTART_SUPPRESSED',
+        `Job ${job} failed and is not restarted by ${restart.description}: ${decision.reason}. The failure was: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+    const { delayMs } = decision;
+    const restarts = ++this.#restarts;
+    onStatus('restarting');
+    emit({ kind: 'restart', attempt: this.#lastAttempt, delayMs, restarts });
+    logger.warn({ restart: restarts, delayMs }, 'the job will be restarted');
+    this.#earliestFailure = now + delayMs + 1;
+    await sleep(clock, delayMs, cancel);
+  }
+
+  async #runAttempt(): Promise<AttemptOutcome> {
     const { coordinator, cancel, makeAttempt, onStatus, emit } = this.#options;
     let start: AttemptStart;
     try {
@@ -172,7 +198,7 @@ export class JobRun {
       // The storage may be back at the next try; what cannot be restored at all says that a restart does not help.
       return cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
     }
-    if (isRestart || start.restore !== undefined) onStatus('restoring');
+    if (this.#restarts > 0 || start.restore !== undefined) onStatus('restoring');
     const attempt = makeAttempt(start);
     this.#current = attempt;
     const stopping = new Stopping();

@@ -1,5 +1,5 @@
 import path from 'node:path/posix';
-import type { FileSystem } from '@weir/core/contracts';
+import type { FileHandle, FileSystem } from '@weir/core/contracts';
 import { CrashFileSystem } from '@weir/testkit';
 
 /** A disk in memory that holds these files. */
@@ -25,8 +25,22 @@ export async function textOf(disk: FileSystem, name: string): Promise<string> {
   return Buffer.from(await disk.readFile(name)).toString();
 }
 
+/** The same disk, but each read of an open file fails as one of a broken disk does. */
+export function failingReads(disk: FileSystem): FileSystem {
+  return withReads(disk, () =>
+    Promise.reject(Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' })),
+  );
+}
+
 /** The same disk, but a read gives `bytes` bytes at most, as reads may. */
 export function shortReads(disk: FileSystem, bytes: number): FileSystem {
+  return withReads(disk, (handle, position, length) => handle.read(position, Math.min(length, bytes)));
+}
+
+function withReads(
+  disk: FileSystem,
+  read: (handle: FileHandle, position: number, length: number) => Promise<Uint8Array>,
+): FileSystem {
   return new Proxy(disk, {
     get(target, name) {
       if (name !== 'open') {
@@ -35,7 +49,7 @@ export function shortReads(disk: FileSystem, bytes: number): FileSystem {
       }
       const open: FileSystem['open'] = async (file, mode) => {
         const handle = await target.open(file, mode);
-        return { ...handle, read: (position, length) => handle.read(position, Math.min(length, bytes)) };
+        return { ...handle, read: (position, length) => read(handle, position, length) };
       };
       return open;
     },

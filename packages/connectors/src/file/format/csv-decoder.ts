@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { WeirError } from '@weir/core/contracts';
 import { csvRecords, type CsvDialect } from './csv-records.js';
+import { unusableName } from './property-names.js';
 import type { DecodedLines, LineDecoder, MalformedLine } from './decoder.js';
 
 interface CsvDecoderOptions<C extends string> extends CsvDialect {
@@ -71,7 +72,12 @@ function inOrder(names: readonly string[]): Layout {
 }
 
 function byName(header: readonly string[], wanted: readonly string[]): Layout {
-  if (new Set(header).size < header.length) throw new Error(`names a column twice: ${header.join(', ')}`);
+  const unusable = wanted.find(unusableName);
+  if (unusable !== undefined) {
+    throw new Error(`names a column ${unusable}, which records cannot have: list the columns that are wanted`);
+  }
+  const twice = wanted.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  if (twice !== undefined) throw new Error(`names a column twice: ${twice} in ${header.join(', ')}`);
   const missing = wanted.filter((name) => !header.includes(name));
   if (missing.length > 0) throw new Error(`does not name ${missing.join(', ')} but ${header.join(', ')}`);
   return { names: wanted, fields: wanted.map((name) => header.indexOf(name)), width: header.length };
@@ -84,12 +90,21 @@ function firstRecord(
 ): { fields: readonly string[]; end: number } | undefined {
   let first: { fields: readonly string[]; end: number } | undefined;
   csvRecords(bytes, last, dialect, {
-    record(fields, _start, end) {
-      first ??= { fields, end };
+    record(fields, start, end) {
+      first ??= { fields: checkedHeader(fields, bytes.subarray(start, end)), end };
     },
     malformed(_start, _end, reason) {
       if (first === undefined) throw new Error(reason);
     },
   });
   return first;
+}
+
+/** The header decides how all records are read, so what is wrong with it must not pass for a strange name. */
+function checkedHeader(fields: readonly string[], bytes: Buffer): readonly string[] {
+  if (!isUtf8(bytes)) throw new Error('is not valid UTF-8: convert the file');
+  if (fields.some((name) => /\r(?!\n)/.test(name))) {
+    throw new Error('has a carriage return in a name: lines have to end with LF or CR LF, so convert the file');
+  }
+  return fields;
 }

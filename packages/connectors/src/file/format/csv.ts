@@ -1,6 +1,7 @@
 import { WeirError } from '@weir/core/contracts';
 import type { LineFormat } from './decoder.js';
 import type { Encoder } from './encoder.js';
+import { unusableName } from './property-names.js';
 
 export interface CsvOptions<C extends string> {
   /** Without `header` all columns in their order; with it those that are wanted, by name. Absent: the columns of the header. */
@@ -19,7 +20,8 @@ export type CsvInput<C extends string> = string extends C ? object : { readonly 
 
 /**
  * Comma-separated values (RFC 4180) in UTF-8. Line breaks inside of quotes belong to the field; empty lines are passed over; a record with
- * another number of fields than there are columns is malformed. Written dates are ISO texts, objects JSON, undefined and null empty.
+ * another number of fields than there are columns is malformed. Written dates are ISO texts, objects JSON, undefined and null empty. Without
+ * `columns` a file has the columns of its first record, and a record with a further property fails with SINK_FAILED.
  */
 export function csv<const C extends string = string>(
   options: CsvOptions<C> = {},
@@ -55,10 +57,12 @@ function checkOptions({
       ? 'columns is empty'
       : columns !== undefined && new Set(columns).size < columns.length
         ? 'columns names one twice'
-        : delimiter === '' || /[\r\n]/.test(delimiter) || delimiter.includes(quote)
-          ? `delimiter is ${JSON.stringify(delimiter)}`
-          : Buffer.byteLength(quote) !== 1
-            ? `quote is ${JSON.stringify(quote)}, but has to be one ASCII character`
-            : undefined;
+        : columns?.some(unusableName) === true
+          ? `columns has a name that records cannot have (${columns.filter(unusableName).join(', ')})`
+          : delimiter === '' || /[\r\n]/.test(delimiter) || delimiter.includes(quote)
+            ? `delimiter is ${JSON.stringify(delimiter)}`
+            : Buffer.byteLength(quote) !== 1
+              ? `quote is ${JSON.stringify(quote)}, but has to be one ASCII character`
+              : undefined;
   if (problem !== undefined) throw new WeirError('CONFIG_INVALID', `csv(): ${problem}.`, { recoverable: false });
 }

@@ -3,16 +3,21 @@ import { messageOf, WeirError } from '@weir/core/contracts';
 import type { DecodedLines, LineDecoder, LineFormat, MalformedLine } from './decoder.js';
 import { eachLine } from './each-line.js';
 import type { Encoder } from './encoder.js';
+import { isSuspicious, unkeepable } from './json-nesting.js';
 import { schemaCheck, type SchemaCheck } from './schema-check.js';
 
 export interface JsonLinesOptions {
-  /** JSON Schema that every line which is read has to fit, else it is malformed. */
+  /**
+   * JSON Schema (draft 7; 2019-09 or 2020-12 if `$schema` says so) that every line which is read has to fit, else it is malformed. A schema with
+   * keywords or formats that would not be checked is CONFIG_INVALID.
+   */
   readonly schema?: object | undefined;
 }
 
 /**
  * A record is the JSON value of a line (NDJSON); lines of nothing but white space are passed over. `T` is what the caller expects the lines to hold:
- * without a schema it is not checked. Written values are those of JSON.stringify; what it has no text for (undefined, functions, bigint)
+ * without a schema it is not checked. A line is malformed, too, if its value could not be kept in state: nested more than 256 deep, or with a
+ * property named __proto__ or __keys__. Written values are those of JSON.stringify; what it has no text for (undefined, functions, bigint)
  * fails with SINK_FAILED.
  */
 export function jsonLines<T = unknown>(options: JsonLinesOptions = {}): LineFormat<T> & Encoder<T> {
@@ -34,6 +39,7 @@ function jsonDecoder<T>(check: SchemaCheck | undefined): LineDecoder<T> {
       const ends: number[] = [];
       const malformed: MalformedLine[] = [];
       const valid = isUtf8(bytes);
+      const suspicious = isSuspicious(bytes);
       eachLine(bytes, (start, stop, end) => {
         const text = bytes.toString('utf8', start, stop);
         let value: T;
@@ -44,7 +50,10 @@ function jsonDecoder<T>(check: SchemaCheck | undefined): LineDecoder<T> {
           if (text.trim() !== '') malformed.push({ start, end, reason: `is not JSON: ${messageOf(error)}` });
           return;
         }
-        const problem = valid || isUtf8(bytes.subarray(start, stop)) ? check?.(value) : 'is not valid UTF-8';
+        const problem =
+          valid || isUtf8(bytes.subarray(start, stop))
+            ? (unkeepable(value, stop - start, suspicious) ?? check?.(value))
+            : 'is not valid UTF-8';
         if (problem === undefined) {
           records.push(value);
           ends.push(end);

@@ -6,14 +6,15 @@ import type { Encoder } from './encoder.js';
 
 /**
  * A record is the text of a line in UTF-8, without its line end (LF or CR LF). An empty line is the record '';
- * nothing after the last line end is no record. Written lines end with LF; a record with a line break in it fails with SINK_FAILED.
+ * nothing after the last line end is no record. Written lines end with LF. A record that could not be read back as it is (a line break in it, a
+ * carriage return at its end, half of a surrogate pair) fails with SINK_FAILED.
  */
 export function textLines(): LineFormat<string> & Encoder<string> {
   return {
     kind: 'lines',
     extension: 'txt',
     decoder: () => ({ decode }),
-    encoder: () => () => encode,
+    encoder: () => startFile,
   };
 }
 
@@ -34,14 +35,37 @@ function decode(bytes: Buffer): DecodedLines<string> {
   return { records, ends, malformed, consumed: bytes.length };
 }
 
-function encode(records: readonly string[]): Uint8Array {
+const BYTE_ORDER_MARK = '\uFEFF';
+
+function startFile(): (records: readonly string[]) => Uint8Array {
+  let atStart = true;
+  return (records) => {
+    const text = encode(records);
+    // Readers take one mark away at the beginning of a file: a record that begins with one would lose it.
+    const marked = atStart && text.startsWith(BYTE_ORDER_MARK);
+    atStart = false;
+    return Buffer.from(marked ? BYTE_ORDER_MARK + text : text, 'utf8');
+  };
+}
+
+function encode(records: readonly string[]): string {
   const broken = records.find((record) => record.includes('\n'));
-  if (broken !== undefined) {
-    throw new WeirError(
-      'SINK_FAILED',
-      `A record of textLines() has a line break in it and would become two: ${JSON.stringify(broken.slice(0, 100))}. Use jsonLines().`,
-      { recoverable: false },
-    );
+  if (broken !== undefined) throw noLine('has a line break in it and would become two', broken);
+  const returned = records.find((record) => record.endsWith('\r'));
+  if (returned !== undefined)
+    throw noLine('ends with a carriage return, which readers take for a part of the line end', returned);
+  const text = records.join('\n') + '\n';
+  if (!text.isWellFormed()) {
+    const torn = records.find((record) => !record.isWellFormed()) ?? '';
+    throw noLine('holds half of a surrogate pair, for which UTF-8 has no bytes', torn);
   }
-  return Buffer.from(records.join('\n') + '\n', 'utf8');
+  return text;
+}
+
+function noLine(problem: string, record: string): WeirError {
+  return new WeirError(
+    'SINK_FAILED',
+    `A record of textLines() ${problem}: ${JSON.stringify(record.slice(0, 100))}. Use jsonLines().`,
+    { recoverable: false },
+  );
 }

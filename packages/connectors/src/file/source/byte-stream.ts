@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { FileHandle } from '@weir/core/contracts';
-import type { InputFile } from './input-file.js';
+import { classifyFailure, type FileHandle } from '@weir/core/contracts';
+import { undecodable, type InputFile } from './input-file.js';
 
 /** The (decompressed) bytes of a file, one chunk after the other. */
 export interface ByteStream {
@@ -13,10 +13,10 @@ export interface ByteStream {
 const CHUNK_BYTES = 256 * 1024;
 
 /** The bytes from `offset` on. A file with fewer bytes gives none. A gzip file is decompressed from its beginning. */
-export async function openBytes({ fileSystem, path, gzip }: InputFile, offset: number): Promise<ByteStream> {
-  const handle = await fileSystem.open(path, 'read');
-  if (!gzip) return plain(handle, offset);
-  return skipping(decompressed(handle), offset);
+export async function openBytes(file: InputFile, offset: number): Promise<ByteStream> {
+  const handle = await file.fileSystem.open(file.path, 'read');
+  if (!file.gzip) return plain(handle, offset);
+  return skipping(decompressed(file, handle), offset);
 }
 
 function plain(handle: FileHandle, offset: number): ByteStream {
@@ -31,16 +31,25 @@ function plain(handle: FileHandle, offset: number): ByteStream {
   };
 }
 
-function decompressed(handle: FileHandle): ByteStream {
+function decompressed(file: InputFile, handle: FileHandle): ByteStream {
   const compressed = plain(handle, 0);
   const input = Readable.from(chunksOf(compressed), { objectMode: false, highWaterMark: CHUNK_BYTES });
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   input.on('error', (error) => gunzip.destroy(error));
   const output = input.pipe(gunzip)[Symbol.asyncIterator]();
+  let length = 0;
   return {
     async next() {
-      const result = (await output.next()) as IteratorResult<Uint8Array, undefined>;
-      return result.done === true ? new Uint8Array(0) : result.value;
+      try {
+        const result = (await output.next()) as IteratorResult<Uint8Array, undefined>;
+        const bytes = result.done === true ? new Uint8Array(0) : result.value;
+        length += bytes.length;
+        return bytes;
+      } catch (error) {
+        if (classifyFailure(error) !== 'permanent') throw error;
+        const problem = `cannot be decompressed as gzip beyond byte ${String(length)} of its content`;
+        throw undecodable(file, problem, error);
+      }
     },
     async close() {
       gunzip.destroy();

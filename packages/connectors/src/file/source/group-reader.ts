@@ -1,6 +1,6 @@
 import type { FileHandle, SourceReader } from '@weir/core/contracts';
 import type { RowFormat, RowGroup, RowGroups } from '../format/decoder.js';
-import { isMissing, positionGone, type InputFile } from './input-file.js';
+import { isMissing, positionGone, readingFailure, type InputFile } from './input-file.js';
 import { Outcome } from './outcome.js';
 import type { RowPosition } from './position.js';
 
@@ -19,10 +19,10 @@ export async function openGroups<T>(
     const groups = await format.open({ size, handle }, context.clock);
     const row = position?.row ?? 0;
     if (row > groups.rowCount) throw positionGone(file, stored, `it has only ${String(groups.rowCount)}`);
-    return new GroupReader(groups, handle, row);
+    return new GroupReader(file, groups, handle, row);
   } catch (error) {
     await handle?.close();
-    if (position === undefined || !isMissing(error)) throw error;
+    if (position === undefined || !isMissing(error)) throw readingFailure(file, error);
     throw positionGone(file, stored, 'it is not there any more', error);
   }
 }
@@ -35,6 +35,7 @@ interface Loading<T> {
 
 /** Hands out the rows of one group while the next one is decoded. */
 class GroupReader<T> implements SourceReader<T, RowPosition> {
+  readonly #file: InputFile;
   readonly #groups: RowGroups<T>;
   readonly #handle: FileHandle;
   #row: number;
@@ -43,7 +44,8 @@ class GroupReader<T> implements SourceReader<T, RowPosition> {
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
-  constructor(groups: RowGroups<T>, handle: FileHandle, row: number) {
+  constructor(file: InputFile, groups: RowGroups<T>, handle: FileHandle, row: number) {
+    this.#file = file;
     this.#groups = groups;
     this.#handle = handle;
     this.#row = row;
@@ -92,7 +94,10 @@ class GroupReader<T> implements SourceReader<T, RowPosition> {
   }
 
   #load(number: number): Loading<T> {
-    return { number, group: new Outcome(this.#groups.load(number, this.#closed.signal)) };
+    const loading = this.#groups.load(number, this.#closed.signal).catch((error: unknown) => {
+      throw readingFailure(this.#file, error);
+    });
+    return { number, group: new Outcome(loading) };
   }
 
   #groupOf(row: number): number {

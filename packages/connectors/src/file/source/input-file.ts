@@ -1,5 +1,5 @@
 import type { FileSystem, ReaderContext } from '@weir/core/contracts';
-import { WeirError } from '@weir/core/contracts';
+import { isIoFailure, isWeirError, messageOf, WeirError } from '@weir/core/contracts';
 
 /** A file that is being read, with all that messages need. */
 export interface InputFile {
@@ -28,6 +28,27 @@ export function malformed(file: InputFile, line: number, reason: string): WeirEr
   return new WeirError('SOURCE_MALFORMED', `${describe(file)}, line ${String(line)} ${reason}.`, {
     recoverable: false,
   });
+}
+
+/** The bytes of the file are not what its format wants, and will not be the next time either. */
+export function undecodable(file: InputFile, problem: string, cause: unknown): WeirError {
+  return new WeirError('SOURCE_MALFORMED', `${describe(file)} ${problem}: ${messageOf(cause)}`, {
+    cause,
+    recoverable: false,
+  });
+}
+
+/**
+ * What a format threw while it read a file, with the file's name: the bytes are at fault, and that comes again, unless the system could not read
+ * them, a package is missing, or the reader was closed meanwhile.
+ */
+export function readingFailure(file: InputFile, error: unknown): unknown {
+  if (isWeirError(error) ? error.code !== 'SOURCE_MALFORMED' : isIoFailure(error) || isAbort(error)) return error;
+  return undecodable(file, 'cannot be read', error);
+}
+
+function isAbort(error: unknown): boolean {
+  return (error as { readonly name?: unknown }).name === 'AbortError';
 }
 
 export function isMissing(error: unknown): boolean {

@@ -6,7 +6,12 @@ import { csvRecords } from '../../../src/file/format/csv-records.js';
 import { filesOf, shortReads } from '../../support/files.js';
 import { drain, readAll } from '../../support/reading.js';
 
-const read = async (content: string, options: CsvOptions<string>, bytesPerRead = 1_000_000, max?: number) => {
+const read = async (
+  content: string | Uint8Array,
+  options: CsvOptions<string>,
+  bytesPerRead = 1_000_000,
+  max?: number,
+) => {
   const fileSystem = shortReads(await filesOf({ in: content }), bytesPerRead);
   return readAll(fileSource({ path: 'in', format: csv(options), fileSystem }), {}, max);
 };
@@ -87,12 +92,20 @@ describe('a CSV header', () => {
   });
   test.each([
     ['a,b\n', { header: true, columns: ['a', 'z'] }, /header does not name z but a, b/],
-    ['a,a\n', { header: true }, /header names a column twice: a, a/],
+    ['a,a\n', { header: true }, /header names a column twice: a in a, a/],
+    ['a,__proto__\n', { header: true }, /header names a column __proto__, which records cannot have/],
+    ['a,b\r1,2\r3,4\r', { header: true }, /header has a carriage return in a name: .* LF or CR LF/],
+    [Buffer.from('na\u00efve,b\n1,2\n', 'latin1'), { header: true }, /header is not valid UTF-8: convert/],
     ['a,"b\n1,2\n', { header: true }, /header opens a quote that is never closed/],
   ])('of %j does not fit %j', async (content, options, message) => {
     const failure = read(content, options);
     await expect(failure).rejects.toMatchObject({ code: 'SOURCE_MALFORMED', recoverable: false });
     await expect(failure).rejects.toThrow(message);
+  });
+  test('may name columns twice, or in a strange way, that nobody asks for', async () => {
+    const content = 'a,x,x,__proto__\n1,2,3,4\n';
+    expect(await read(content, { header: true, columns: ['a'] })).toEqual([{ a: '1' }]);
+    await expect(read(content, { header: true, columns: ['x'] })).rejects.toThrow(/names a column twice: x/);
   });
   test('alone, or nothing at all, is no record', async () => {
     expect(await read('a,b\n', { header: true })).toEqual([]);

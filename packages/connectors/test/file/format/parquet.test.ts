@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readerContext } from '@weir/testkit';
+import { parquetMetadataAsync } from 'hyparquet';
+import { parquetHeader } from 'hyparquet/src/column.js';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { fileSource, parquet, type ParquetOptions } from '../../../src/file/index.js';
@@ -34,7 +36,9 @@ describe('Parquet rows', () => {
   test('have only the columns that are asked for', async () => {
     expect(await read({ columns: ['text'] })).toHaveLength(5);
     expect((await read({ columns: ['x', 'text'] }))[1]).toEqual({ x: 1, text: 'b' });
-    await expect(read({ columns: ['y'] })).rejects.toThrow(/column not found: y/);
+    const misspelt = read({ columns: ['y'] });
+    await expect(misspelt).rejects.toMatchObject({ code: 'SOURCE_MALFORMED', recoverable: false });
+    await expect(misspelt).rejects.toThrow(/file in\.parquet cannot be read.*There is no column y, but n, text, at, x/);
   });
   test('have numbers for 64-bit integers if that is wanted and possible', async () => {
     await expect(read({ columns: ['n'], int64: 'number' })).rejects.toThrow(
@@ -56,9 +60,97 @@ describe('Parquet rows', () => {
   test('of a file that is none fail', async () => {
     const fileSystem = await filesOf({ 'in.parquet': 'no parquet at all' });
     const source = fileSource({ path: 'in.parquet', format: parquet(), fileSystem });
-    await expect(source.open({ id: 'in.parquet' }, undefined, readerContext())).rejects.toThrow(/parquet/i);
+    const failure = source.open({ id: 'in.parquet' }, undefined, readerContext());
+    await expect(failure).rejects.toMatchObject({ code: 'SOURCE_MALFORMED', recoverable: false });
+    await expect(failure).rejects.toThrow(/file in\.parquet cannot be read/);
     expect(fileSystem.openHandles).toBe(0);
   });
+});
+
+// Written by pyarrow 22 with page checksums, in row groups of two rows.
+const golden = (name: string): Uint8Array => readFileSync(new URL(`../../golden/${name}.parquet`, import.meta.url));
+const readGolden = async (
+  options: ParquetOptions<Record<string, unknown>>,
+  content = golden('pyarrow-none'),
+): Promise<Record<string, unknown>[]> => {
+  const fileSystem = await filesOf({ 'in.parquet': content });
+  return readAll(fileSource({ path: 'in.parquet', format: parquet(options), fileSystem }));
+};
+const column = async (name: string, options: ParquetOptions<Record<string, unknown>> = {}): Promise<unknown[]> =>
+  (await readGolden({ ...options, columns: [name] })).map((row) => row[name] ?? undefined);
+
+describe('Parquet values that JavaScript has no counterpart for', () => {
+  test('are exact decimals as texts, or the nearest numbers', async () => {
+    expect(await column('price')).toEqual(['0.35', '-12345678901234567890.12', undefined]);
+    expect(await column('small')).toEqual(['0.07', '-1.25', '0.00']);
+    expect(await column('small', { decimals: 'number' })).toEqual([0.07, -1.25, 0]);
+    expect(await column('price', { decimals: 'number' })).toEqual([0.35, -12345678901234567890.12, undefined]);
+  });
+  test('are refused inside of lists and structures where they would not be exact', async () => {
+    await expect(column('prices')).rejects.toThrow(/SOURCE_MALFORMED.*Column prices holds decimals inside of lists/);
+  });
+  test('are numbers for 64-bit integers in lists and structures, too', async () => {
+    expect(await column('struct')).toEqual([{ n: 5n, b: new Uint8Array([1]) }, expect.anything(), undefined]);
+    expect((await column('struct', { int64: 'number' }))[0]).toEqual({ n: 5, b: new Uint8Array([1]) });
+    expect((await column('list'))[0]).toEqual([1n, 2n ** 60n]);
+    await expect(column('list', { int64: 'number' })).rejects.toThrow(/Column list holds 1152921504606846976/);
+  });
+  test('are Dates only where no part of a millisecond is lost, else nanoseconds', async () => {
+    expect(await column('at')).toEqual([new Date(1_700_000_000_123), undefined, new Date(-1)]);
+    await expect(column('fine')).rejects.toThrow(
+      /part of a millisecond \(1700000000123456000 ns\).*timestamps: 'nanoseconds'/,
+    );
+    expect(await column('fine', { timestamps: 'nanoseconds' })).toEqual([1_700_000_000_123_456_000n, 1000n, 2000n]);
+  });
+  test('are bytes that are no text, and a memory of their own', async () => {
+    const values = (await column('raw')) as Uint8Array[];
+    expect(values).toEqual([new Uint8Array([255, 0]), new Uint8Array(0), new Uint8Array([97, 98, 99])]);
+    expect(values.map(({ buffer }) => buffer.byteLength)).toEqual([2, 0, 3]);
+    await expect(column('raw', { binary: 'text' })).rejects.toThrow(/SOURCE_MALFORMED.*not valid/);
+    expect(await column('text')).toEqual(['ż', '\uFEFFx', undefined]);
+  });
+});
+
+/** The bytes that a checksum covers. */
+async function bytesOfPages(content: Uint8Array): Promise<Set<number>> {
+  const file = Uint8Array.from(content).buffer;
+  const { row_groups } = await parquetMetadataAsync({
+    byteLength: file.byteLength,
+    slice: (from, to) => file.slice(from, to),
+  });
+  const covered = new Set<number>();
+  for (const { meta_data: meta } of row_groups.flatMap(({ columns }) => columns)) {
+    const reader = { view: new DataView(file), offset: Number(meta!.dictionary_page_offset || meta!.data_page_offset) };
+    const end = reader.offset + Number(meta!.total_compressed_size);
+    while (reader.offset < end) {
+      const { compressed_page_size: size } = parquetHeader(reader);
+      for (let i = 0; i < size; i++) covered.add(reader.offset + i);
+      reader.offset += size;
+    }
+  }
+  return covered;
+}
+
+describe('a damaged Parquet file', () => {
+  test.each(['pyarrow-none', 'pyarrow-gzip'])(
+    '%s gives the right rows or fails for good, wherever in a page a bit flips',
+    async (name) => {
+      const content = golden(name);
+      const options = { columns: ['price', 'at', 'raw', 'text', 'list', 'struct'] };
+      const right = await readGolden(options, content);
+      const inPages = await bytesOfPages(content);
+      expect(inPages.size).toBeGreaterThan(300);
+      for (let at = 4; at < content.length; at += 3) {
+        const damaged = Uint8Array.from(content);
+        damaged[at]! ^= 1 << (at % 8);
+        const outcome = await readGolden(options, damaged).catch((error: unknown) => error);
+        // No checksum covers the headers of pages and the description of the file: some damage there is read as something else.
+        if (!Array.isArray(outcome))
+          expect(outcome, `byte ${String(at)}`).toMatchObject({ code: 'SOURCE_MALFORMED', recoverable: false });
+        else if (inPages.has(at)) expect(outcome, `byte ${String(at)}`).toEqual(right);
+      }
+    },
+  );
 });
 
 describe('a package that is missing or too old', () => {

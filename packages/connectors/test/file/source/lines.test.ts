@@ -3,7 +3,7 @@ import { fc, test as property } from '@fast-check/vitest';
 import { readerContext } from '@weir/testkit';
 import { describe, expect, test } from 'vitest';
 import { csv, fileSource, jsonLines, textLines, type BytePosition } from '../../../src/file/index.js';
-import { filesOf, shortReads } from '../../support/files.js';
+import { failingReads, filesOf, shortReads } from '../../support/files.js';
 import { drain, readAll, splitsOf } from '../../support/reading.js';
 
 const lines = async (content: string | Uint8Array, bytesPerRead?: number): Promise<string[]> => {
@@ -207,11 +207,25 @@ describe('a reader', () => {
     await reader.close();
     expect(disk.openHandles).toBe(0);
   });
-  test('says that a gzip file is cut off', async () => {
+  test.each([
+    ['cut off', (whole: Buffer) => whole.subarray(0, whole.length - 20)],
+    ['cut off in the check at its end', (whole: Buffer) => whole.subarray(0, whole.length - 3)],
+    ['empty', () => Buffer.alloc(0)],
+    ['no gzip', () => Buffer.from('line 1\nline 2\n')],
+    ['damaged', (whole: Buffer) => Buffer.concat([whole.subarray(0, -8), Buffer.alloc(4, 7), whole.subarray(-4)])],
+  ])('gives up for good on a gzip file that is %s, and names it', async (_, damage) => {
     const whole = gzipSync(Array.from({ length: 1000 }, (_, i) => `line ${String(i)}`).join('\n'));
-    const disk = await filesOf({ 'in.gz': whole.subarray(0, whole.length - 20) });
-    const source = fileSource({ path: 'in.gz', format: textLines(), fileSystem: disk });
-    await expect(readAll(source)).rejects.toThrow(/unexpected end of file/);
+    const disk = await filesOf({ 'in.gz': damage(whole) });
+    const failure = readAll(fileSource({ path: 'in.gz', format: textLines(), fileSystem: disk }));
+    await expect(failure).rejects.toMatchObject({ code: 'SOURCE_MALFORMED', recoverable: false });
+    await expect(failure).rejects.toThrow(/file in\.gz cannot be decompressed as gzip beyond byte \d+ of its content/);
+  });
+  test('leaves it to the restart strategy if a gzip file cannot be read', async () => {
+    const disk = await filesOf({ 'in.gz': gzipSync('a\n') });
+    const failing = failingReads(disk);
+    const failure = readAll(fileSource({ path: 'in.gz', format: textLines(), fileSystem: failing }));
+    await expect(failure).rejects.toThrow(/EIO/);
+    await expect(failure).rejects.not.toMatchObject({ recoverable: false });
   });
   test('reads gzip files of several members, also when the name does not say it', async () => {
     const disk = await filesOf({ in: Buffer.concat([gzipSync('a\nb'), gzipSync('c\n')]) });

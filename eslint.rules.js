@@ -4,10 +4,17 @@ const exportsByName = [
   { selector: 'ExportAllDeclaration[source.value=/^[^.]/]', message: 'Name what you pass on from another package.' },
 ];
 
+// A promise keeps a reaction of every race that it was in until it settles: one that lives as long as an attempt collects them for as long.
+const race = {
+  selector: "CallExpression[callee.object.name='Promise'][callee.property.name=/^(race|any)$/]",
+  message:
+    'Wait with untilAborted for the end of something, or with withinTime: a race stays with its promises until they settle.',
+};
+
 export const namedExports = {
   name: 'weir/named-exports',
   files: ['packages/*/src/**/*.ts'],
-  rules: { 'no-restricted-syntax': ['error', ...exportsByName] },
+  rules: { 'no-restricted-syntax': ['error', ...exportsByName, race] },
 };
 
 // A job must behave the same when it is replayed and when it is simulated, so time and chance come in through a Clock and
@@ -46,6 +53,7 @@ export const determinism = {
     'no-restricted-syntax': [
       'error',
       ...exportsByName,
+      race,
       { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message },
       { selector: "CallExpression[callee.name='Date']", message },
     ],

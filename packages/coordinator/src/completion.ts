@@ -1,6 +1,7 @@
 import {
   encodeMetadata,
   isWeirError,
+  untilAborted,
   type AbortReason,
   type AttemptGateway,
   type CheckpointId,
@@ -20,7 +21,6 @@ import type { PendingCheckpoint } from './pending-checkpoint.js';
 import { encodeReference, referenceTo } from './reference.js';
 import { cleanShared, removalOf } from './removal.js';
 import { partlyFinishedUnions } from './union-state.js';
-import { untilEnded } from './until-ended.js';
 
 /** What a caller learns: the checkpoint is durable now, and `committed` settles when its output is visible (or rejects if the attempt ends first). */
 export interface Completion {
@@ -219,7 +219,7 @@ async function commit(
   { context }: CheckpointedJob,
 ): Promise<void> {
   attempt.signal.throwIfAborted();
-  await untilEnded(attempt.gateway.completed(checkpointId), attempt.signal);
+  await untilAborted(attempt.gateway.completed(checkpointId), attempt.signal);
   context.emit({ kind: 'committed', checkpointId, committables });
 }
 

@@ -64,6 +64,8 @@ export type {
   StorageScope,
   StoredCheckpoint,
 } from './contracts/checkpoint-storage.js';
+export { untilAborted } from './contracts/until-aborted.js';
+export { withinTime } from './contracts/within-time.js';
 export { nextTurn, sleep } from './contracts/clock.js';
 export type { Clock, Random } from './contracts/clock.js';
 export type {

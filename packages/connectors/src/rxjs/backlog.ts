@@ -2,7 +2,7 @@
 export class Backlog {
   readonly #capacity: number;
   #size = 0;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -22,15 +22,16 @@ export class Backlog {
   removed(count: number): void {
     this.#size -= count;
     if (this.isFull) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     for (const goOn of waiting) goOn();
   }
 
-  /** Settles when it is no longer full. */
-  room(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
+  /** Runs `goOn` once it is no longer full. The function returned takes that back. */
+  onRoom(goOn: () => void): () => void {
+    this.#waiting.add(goOn);
+    return () => {
+      this.#waiting.delete(goOn);
+    };
   }
 }

@@ -51,9 +51,15 @@ export class CommittedWriter<T> implements SinkWriter<T, readonly T[]> {
       );
     }
     const enough = new AbortController();
+    let forget = (): void => undefined;
     try {
-      await Promise.race([this.#backlog.room(), context.nextBarrier(enough.signal)]);
+      const barrier = context.nextBarrier(enough.signal);
+      await new Promise<void>((resolve, reject) => {
+        forget = this.#backlog.onRoom(resolve);
+        barrier.then(resolve, reject);
+      });
     } finally {
+      forget();
       enough.abort();
     }
   }

@@ -1,4 +1,4 @@
-import { sleep, WeirError, type ReaderContext, type SourceReader } from '@weir/core/contracts';
+import { withinTime, WeirError, type ReaderContext, type SourceReader } from '@weir/core/contracts';
 import { from, Subscription, type ObservableInput } from 'rxjs';
 import { Inbox } from './inbox.js';
 import { openPulled, openPushed, type Intake, type Opening } from './opening.js';
@@ -134,22 +134,15 @@ export class ResumableReader<T, P> implements SourceReader<T, P> {
   /** The next attempt must not start beside the old reader, but a generator that hangs cannot be ended, and all it still does is ignored. */
   async #closeInTime(opening: Opening): Promise<void> {
     const { clock, logger, uid } = this.#context;
-    const closed = opening.close();
-    const done = new AbortController();
-    const late = sleep(clock, CLOSE_WAIT_MS, done.signal).then(
-      () => true,
-      () => false,
-    );
+    const late = new Error('not closed in time');
     try {
-      if (await Promise.race([closed.then(() => false), late])) {
-        closed.catch(() => undefined);
-        logger.warn(
-          { uid, waitedMs: CLOSE_WAIT_MS },
-          'an async iterable of fromResumable did not end when it was told to; it is left behind',
-        );
-      }
-    } finally {
-      done.abort();
+      await withinTime(clock, opening.close(), CLOSE_WAIT_MS, late);
+    } catch (error) {
+      if (error !== late) throw error;
+      logger.warn(
+        { uid, waitedMs: CLOSE_WAIT_MS },
+        'an async iterable of fromResumable did not end when it was told to; it is left behind',
+      );
     }
   }
 }

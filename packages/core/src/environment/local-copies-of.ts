@@ -1,10 +1,10 @@
 import type { Clock } from '../contracts/clock.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
+import { withinTime } from '../contracts/within-time.js';
 import type { JobName } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import { LocalCopies, type RestoredBytes } from '../host/local-copies.js';
-import { withinTime } from '../host/within-time.js';
 import type { CheckpointingOfJob } from './checkpoint-settings.js';
 import type { HostServices } from './host-services.js';
 

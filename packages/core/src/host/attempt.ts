@@ -9,6 +9,7 @@ import type { BlobHandle, EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
 import type { Barrier } from '../element/element.js';
 import type { TemporaryFiles } from '../contracts/temporary-files.js';
+import { untilAborted } from '../contracts/until-aborted.js';
 import {
   subtaskName,
   type AttemptNumber,
@@ -109,10 +110,7 @@ export class Attempt implements AttemptGateway {
   #draining: CheckpointId | undefined;
   #opening: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
-  readonly allEnded: Promise<void>;
-  /** Never resolves; rejects when the attempt fails or is ended. */
-  readonly failed: Promise<never>;
+  readonly #ended: Promise<void>;
   #onAllEnded: () => void = () => undefined;
 
   constructor(options: AttemptOptions) {
@@ -127,22 +125,9 @@ export class Attempt implements AttemptGateway {
     const underWay = (): Iterable<CheckpointId> => this.#locations.keys();
     if (request !== undefined)
       this.#barrierWaits = new BarrierWaits({ clock, signal: this.#abort.signal, underWay, request });
-    this.failed = new Promise((_, reject) => {
-      this.#abort.signal.addEventListener(
-        'abort',
-        () => {
-          reject(this.#abort.signal.reason as Error);
-        },
-        { once: true },
-      );
-    });
-    const ended = new Promise<void>((resolve) => {
+    this.#ended = new Promise<void>((resolve) => {
       this.#onAllEnded = resolve;
     });
-    this.allEnded = Promise.race([ended, this.failed]);
-    // Whoever waits for them hears of a failure; that nobody waits yet is no reason to end the process.
-    this.failed.catch(() => undefined);
-    this.allEnded.catch(() => undefined);
     const wiring = wire(options.plan);
     for (const stage of options.plan.stages) {
       for (let index = 0; index < stage.parallelism; index++) {
@@ -192,6 +177,16 @@ export class Attempt implements AttemptGateway {
     }
     this.#running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id)).length;
     this.#watchLoops();
+  }
+
+  /** Aborts with the first failure, or the reason of `cancel`, when the attempt ends in any way but its natural one. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Settles when every subtask is past its end of data; rejects with the first failure, or with the reason of `cancel`. */
+  get allEnded(): Promise<void> {
+    return untilAborted(this.#ended, this.#abort.signal);
   }
 
   get subtasks(): readonly SubtaskId[] {
@@ -270,7 +265,7 @@ export class Attempt implements AttemptGateway {
     this.#sources.release(checkpointId);
     this.#options.localCopies?.completed(checkpointId);
     const told = Promise.all(this.#subtasks.map(({ subtask }) => subtask.completed(checkpointId)));
-    await Promise.race([told, this.failed]);
+    await untilAborted(told, this.#abort.signal);
     this.#barrierWaits?.ended();
   }
 

@@ -11,6 +11,8 @@ import type {
 import type { CheckpointStats, JobEventBody, JobStatus } from '../contracts/job-events.js';
 import type { Logger } from '../contracts/logger.js';
 import type { RestartStrategy } from '../contracts/restart-strategy.js';
+import { untilAborted } from '../contracts/until-aborted.js';
+import { withinTime } from '../contracts/within-time.js';
 import type { AttemptNumber, JobName, Lineage } from '../element/ids.js';
 import { isRecoverable, isWeirError, messageOf, WeirError } from '../errors.js';
 import { classifyFailure } from '../failures.js';
@@ -18,7 +20,6 @@ import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
 import { settleStacks } from './settle-stacks.js';
 import { Stopping } from './stopping.js';
-import { withinTime } from './within-time.js';
 
 export interface JobRunOptions {
   readonly job: JobName;
@@ -201,6 +202,7 @@ export class JobRun {
     if (this.#restarts > 0 || start.restore !== undefined) onStatus('restoring');
     const attempt = makeAttempt(start);
     this.#current = attempt;
+    const { signal } = attempt;
     const stopping = new Stopping();
     const onCancel = (): void => {
       onStatus('cancelling');
@@ -210,22 +212,22 @@ export class JobRun {
     let outcome: AttemptOutcome = { kind: 'finished' };
     try {
       cancel.throwIfAborted();
-      await Promise.race([attempt.open(), attempt.allEnded]);
+      await untilAborted(attempt.open(), signal);
       emit({ kind: 'attempt-started', attempt: start.attempt, restoredCheckpoint: start.restore?.checkpointId });
       onStatus('running');
       coordinator?.attemptRunning(attempt);
       attempt.start();
       this.#stopping = stopping;
-      await Promise.race([attempt.allEnded, stopping.completed]);
+      await stopping.completedOr(attempt.allEnded);
       // Also if all data has ended: a savepoint that is complete is what the job ends with.
-      const stop = await Promise.race([stopping.outcome(), attempt.failed]);
+      const stop = await untilAborted(stopping.outcome(), signal);
       this.#stopping = undefined;
       onStatus('finishing');
       if (stop !== undefined) {
-        await Promise.race([stop.committed, attempt.failed]);
+        await untilAborted(stop.committed, signal);
         outcome = { kind: 'stopped', drained: stopping.drains };
       } else if (coordinator !== undefined) {
-        await Promise.race([coordinator.finalCheckpoint(), attempt.failed]);
+        await untilAborted(coordinator.finalCheckpoint(), signal);
       }
     } catch (error) {
       outcome = cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };

@@ -6,14 +6,6 @@ export class Stopping {
   #taken: StopSavepoint | undefined;
   #drains = false;
   #onTaken: () => void = () => undefined;
-  /** Settles with the first savepoint that is complete; never without one. */
-  readonly completed: Promise<void>;
-
-  constructor() {
-    this.completed = new Promise((resolve) => {
-      this.#onTaken = resolve;
-    });
-  }
 
   /** The savepoint that is complete. */
   get taken(): StopSavepoint | undefined {
@@ -24,6 +16,15 @@ export class Stopping {
   }
   get drains(): boolean {
     return this.#drains;
+  }
+
+  /** Settles with the first savepoint that is complete, or like `ended`. */
+  completedOr(ended: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#taken !== undefined) resolve();
+      this.#onTaken = resolve;
+      ended.then(resolve, reject);
+    });
   }
 
   /** Follows a savepoint to its end; one that fails leaves everything as it was. */

@@ -36,7 +36,7 @@ async function started(
 }
 
 async function failureOf({ bench, clock }: { bench: AttemptBench; clock: TickingClock }): Promise<unknown> {
-  const failure = bench.attempt.failed.catch((error: unknown) => error);
+  const failure = bench.failed.catch((error: unknown) => error);
   await clock.settle();
   return failure;
 }
@@ -109,7 +109,7 @@ describe('a subtask that fails', () => {
     });
     bench.attempt.fail(new Error('first'));
     bench.attempt.fail(new Error('second'));
-    await expect(bench.attempt.failed).rejects.toThrow('first');
+    await expect(bench.failed).rejects.toThrow('first');
     await bench.attempt.close('failed');
   });
 

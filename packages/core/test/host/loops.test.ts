@@ -254,7 +254,7 @@ describe('a loop of a finite job', () => {
     const bench = new AttemptBench(described, { clock });
     await bench.run();
     let failure: unknown;
-    bench.attempt.failed.catch((error: unknown) => (failure = error));
+    bench.failed.catch((error: unknown) => (failure = error));
     await clock.until(() => failure !== undefined);
     expect(failure).toMatchObject({ code: 'FEEDBACK_AFTER_END' });
     await bench.attempt.close('failed');
@@ -359,7 +359,7 @@ describe('a loop that does not fit into memory', () => {
     const bench = new AttemptBench(described, { clock, temporaryFiles: files });
     await bench.run();
     let failure: unknown;
-    bench.attempt.failed.catch((error: unknown) => (failure = error));
+    bench.failed.catch((error: unknown) => (failure = error));
     await clock.until(() => failure !== undefined);
     expect(failure).toMatchObject({ code: 'FEEDBACK_OVERFLOW', recoverable: false });
     await bench.attempt.close('failed');

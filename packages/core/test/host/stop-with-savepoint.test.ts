@@ -173,7 +173,7 @@ describe('draining', () => {
     const savepoint = await bench.trigger(2, undefined, 'drain');
     await clock.settle();
     bench.abort(savepoint);
-    await expect(bench.attempt.failed).rejects.toMatchObject({
+    await expect(bench.failed).rejects.toMatchObject({
       code: 'CHECKPOINT_FAILED',
       recoverable: true,
       message: expect.stringContaining('drained for savepoint 2'),

@@ -12,6 +12,7 @@ import { SILENT } from '../../src/contracts/logger.js';
 import { NO_METRICS } from '../../src/contracts/metrics.js';
 import type { ChannelStateHandle, EnumeratorSnapshot } from '../../src/contracts/snapshot.js';
 import type { Source, SourceGrade, SourceSplit } from '../../src/contracts/source.js';
+import { untilAborted } from '../../src/contracts/until-aborted.js';
 import { barrier, type Barrier } from '../../src/element/element.js';
 import { subtaskName, type AttemptNumber, type CheckpointId } from '../../src/element/ids.js';
 import { sourceStream } from '../../src/graph/describe.js';
@@ -132,6 +133,11 @@ export class AttemptBench {
         this.#receive(report);
       },
     });
+  }
+
+  /** Rejects once the attempt has failed. */
+  get failed(): Promise<never> {
+    return untilAborted(new Promise<never>(() => undefined), this.attempt.signal);
   }
 
   async run(): Promise<void> {

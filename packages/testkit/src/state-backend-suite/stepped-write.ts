@@ -9,7 +9,8 @@ export class SteppedWrite {
   #done: Promise<void> | undefined;
   #budget = 0;
   #paused: { readonly resume: () => void; readonly giveUp: (reason: Error) => void } | undefined;
-  #onPause: () => void = () => undefined;
+  #onStop: () => void = () => undefined;
+  #isDone = false;
   #givenUp: Error | undefined;
   #calls = 0;
   #isTaking = false;
@@ -21,14 +22,15 @@ export class SteppedWrite {
 
   /** Lets the writer ask `budget` times more whether its slice is over before it is. True once everything is written. */
   async step(budget: number): Promise<boolean> {
-    const paused = new Promise<false>((resolve) => {
-      this.#onPause = () => {
-        resolve(false);
-      };
+    const stopped = new Promise<void>((resolve) => {
+      this.#onStop = resolve;
     });
     this.#budget = budget;
     this.#goOn();
-    return Promise.race([this.#written().then(() => true), paused]);
+    const written = this.#written();
+    if (!this.#isDone) await stopped;
+    if (this.#isDone) await written;
+    return this.#isDone;
   }
   async finish(): Promise<readonly KeyedSection[]> {
     this.#budget = Number.POSITIVE_INFINITY;
@@ -54,7 +56,11 @@ export class SteppedWrite {
         { section: (section) => this.#take(section), incremental: this.#incremental },
         { isOver: () => this.#budget-- <= 0, next: () => this.#pause() },
       );
-      this.#done.catch(() => undefined);
+      const stop = (): void => {
+        this.#isDone = true;
+        this.#onStop();
+      };
+      this.#done.then(stop, stop);
     }
     return this.#done;
   }
@@ -67,7 +73,7 @@ export class SteppedWrite {
     if (this.#givenUp !== undefined) return Promise.reject(this.#givenUp);
     return new Promise((resume, giveUp) => {
       this.#paused = { resume, giveUp };
-      this.#onPause();
+      this.#onStop();
     });
   }
 

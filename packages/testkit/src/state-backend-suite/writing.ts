@@ -51,7 +51,8 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
     const capture = store.capture({ checkpointId: 1, mode: 'full' });
     const sections: KeyedSection[] = [];
     let taken: (() => void) | undefined;
-    let offered = (): void => undefined;
+    let goOn = (): void => undefined;
+    const end = { hasCome: false };
     const writing = capture.write(
       {
         section(section) {
@@ -59,23 +60,24 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
           sections.push(section);
           return new Promise((resolve) => {
             taken = resolve;
-            offered();
+            goOn();
           });
         },
       },
       NEVER_OVER,
     );
     const copies: KeyedSection[] = [];
-    const done = writing.then(() => true);
+    const stop = (): void => {
+      end.hasCome = true;
+      goOn();
+    };
+    writing.then(stop, stop);
     for (;;) {
-      if (taken === undefined) {
-        const next = new Promise<false>((resolve) => {
-          offered = () => {
-            resolve(false);
-          };
+      if (taken === undefined && !end.hasCome)
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
         });
-        if (await Promise.race([done, next])) break;
-      }
+      if (end.hasCome) break;
       change(copies.length * 1000);
       const section = sections.at(-1)!;
       copies.push({ ...section, rows: Uint8Array.from(section.rows) });
@@ -83,6 +85,7 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
       taken = undefined;
       resolve();
     }
+    await writing;
     capture.release();
     assert.deepStrictEqual(contentsOfSections(copies, WHOLE), expected);
     await store.close();

@@ -1,27 +1,31 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { deferred } from './harness.js';
-import { untilEnded } from '../src/until-ended.js';
+import { untilAborted } from '../../src/contracts/until-aborted.js';
 
 test('settles like the promise, and leaves no listener on a signal that lives much longer', async () => {
   const { signal } = new AbortController();
-  const work = deferred<number>();
-  const waiting = untilEnded(work.promise, signal);
+  let finish: (value: number) => void = () => undefined;
+  const work = new Promise<number>((resolve) => {
+    finish = resolve;
+  });
+  const waiting = untilAborted(work, signal);
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-  work.resolve(7);
+  finish(7);
   expect(await waiting).toBe(7);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
-  await expect(untilEnded(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
+  await expect(untilAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('rejects as soon as the signal aborts, however long the promise takes', async () => {
   const abort = new AbortController();
-  const waiting = expect(untilEnded(new Promise(() => undefined), abort.signal)).rejects.toThrow('over');
+  const waiting = expect(untilAborted(new Promise(() => undefined), abort.signal)).rejects.toThrow('over');
   abort.abort(new Error('over'));
   await waiting;
 });
 
 test('rejects if the signal had aborted before', async () => {
-  await expect(untilEnded(new Promise(() => undefined), AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+  await expect(untilAborted(new Promise(() => undefined), AbortSignal.abort(new Error('over')))).rejects.toThrow(
+    'over',
+  );
 });

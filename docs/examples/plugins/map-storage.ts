@@ -15,6 +15,8 @@ import {
 /** One job's checkpoints: undefined until they are published. All state is inline, so `_metadata` is all there is to store. */
 interface Stored {
   readonly checkpoints: Map<CheckpointId, Uint8Array | undefined>;
+  /** Of those whose output is committed. */
+  readonly committed: Map<CheckpointId, Uint8Array>;
   finished: Uint8Array | undefined;
   attempt: AttemptNumber;
 }
@@ -26,7 +28,7 @@ export function mapStorage(): CheckpointStorage {
     type: 'map',
     capabilities: { durable: false, locks: false },
     async open({ job }) {
-      const stored = jobs.get(job) ?? { checkpoints: new Map(), finished: undefined, attempt: 0 };
+      const stored = jobs.get(job) ?? { checkpoints: new Map(), committed: new Map(), finished: undefined, attempt: 0 };
       jobs.set(job, stored);
       return jobStorage(job, stored);
     },
@@ -34,7 +36,7 @@ export function mapStorage(): CheckpointStorage {
 }
 
 function jobStorage(job: string, stored: Stored): JobStorage {
-  const { checkpoints } = stored;
+  const { checkpoints, committed } = stored;
   const describe = (id: CheckpointId): StoredCheckpoint => ({
     id,
     pointer: `${encodeURIComponent(job)}/${String(id)}`,
@@ -71,7 +73,16 @@ function jobStorage(job: string, stored: Stored): JobStorage {
       if (blob.kind === 'inline') return blob.bytes;
       throw new WeirError('CHECKPOINT_UNREADABLE', `Checkpoint ${String(id)} of job ${job} has no file ${blob.path}.`);
     },
-    delete: async ({ id }) => void checkpoints.delete(id),
+    async delete({ id }) {
+      checkpoints.delete(id);
+      committed.delete(id);
+    },
+    readCommitted: async ({ id }) => committed.get(id),
+    async writeCommitted({ id }, bytes) {
+      if (checkpoints.get(id) === undefined)
+        throw new WeirError('STORAGE_FAILED', `Checkpoint ${String(id)} of job ${job} is gone.`);
+      committed.set(id, bytes.slice());
+    },
     readFinished: async () => stored.finished,
     writeFinished: async (bytes) => void (stored.finished = bytes.slice()),
     clearFinished: async () => void (stored.finished = undefined),

@@ -1,7 +1,7 @@
 import type { CheckpointId, CheckpointLocation, CheckpointStorage, JobStorage } from '@weir/core/contracts';
 
-/** `written`: a blob is about to be durable. `publish` and `published`: before and after `_metadata` is. */
-export type StorageStep = 'create' | 'written' | 'publish' | 'published' | 'delete';
+/** `written`: a blob is about to be durable. `publish` and `published`: before and after `_metadata` is. `committed`: before the mark that output is. */
+export type StorageStep = 'create' | 'written' | 'publish' | 'published' | 'committed' | 'delete';
 /** Called at each step of each checkpoint; a promise holds it up there, and what is thrown fails it. */
 export type AtStep = (step: StorageStep, checkpointId: CheckpointId) => void | Promise<void>;
 
@@ -28,6 +28,11 @@ function steppedJob(job: JobStorage, at: AtStep): JobStorage {
     async delete(checkpoint) {
       await at('delete', checkpoint.id);
       await job.delete(checkpoint);
+    },
+    readCommitted: (checkpoint) => job.readCommitted(checkpoint),
+    async writeCommitted(checkpoint, bytes) {
+      await at('committed', checkpoint.id);
+      await job.writeCommitted(checkpoint, bytes);
     },
     readFinished: () => job.readFinished(),
     writeFinished: (bytes) => job.writeFinished(bytes),

@@ -18,7 +18,7 @@ import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
 import { publishFile, removeCheckpoint } from './durable.js';
 import { hasCode, nameOf, readFailed, storageFailed } from './failure.js';
-import { FINISHED, METADATA, checkpointFolder, isTemporary, pathOf, savepointFolder } from './layout.js';
+import { COMMITTED, FINISHED, METADATA, checkpointFolder, isTemporary, pathOf, savepointFolder } from './layout.js';
 import { listCheckpoints } from './list-checkpoints.js';
 import { FsStorageLock } from './lock/fs-storage-lock.js';
 import { LockRegister } from './lock/lock-register.js';
@@ -145,15 +145,20 @@ export class FsJobStorage implements JobStorage {
     );
   }
 
-  async readFinished(): Promise<Uint8Array | undefined> {
-    return this.#try(`Reading ${FINISHED}`, async () => {
-      try {
-        return await this.#place.fileSystem.readFile(join(this.#place.jobFolder, FINISHED));
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) return undefined;
-        throw error;
-      }
+  readCommitted({ pointer }: StoredCheckpoint): Promise<Uint8Array | undefined> {
+    return this.#readMark(pointer, COMMITTED);
+  }
+
+  async writeCommitted({ id, pointer }: StoredCheckpoint, bytes: Uint8Array): Promise<void> {
+    const { fileSystem, newId } = this.#place;
+    await this.#try(`Writing ${COMMITTED} of checkpoint ${String(id)}`, async () => {
+      await fileSystem.stat(join(pointer, METADATA));
+      await publishFile(fileSystem, { folder: pointer, name: COMMITTED, bytes, random: newId() });
     });
+  }
+
+  readFinished(): Promise<Uint8Array | undefined> {
+    return this.#readMark(this.#place.jobFolder, FINISHED);
   }
 
   async writeFinished(bytes: Uint8Array): Promise<void> {
@@ -191,6 +196,17 @@ export class FsJobStorage implements JobStorage {
       this.#folder = undefined;
       throw error;
     }
+  }
+
+  #readMark(folder: string, name: string): Promise<Uint8Array | undefined> {
+    return this.#try(`Reading ${name}`, async () => {
+      try {
+        return await this.#place.fileSystem.readFile(join(folder, name));
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return undefined;
+        throw error;
+      }
+    });
   }
 
   /** What dead processes had not published yet. Only the owner of the lock may: such names of the living are theirs. */

@@ -7,6 +7,7 @@ import { WeirError, type CheckpointId, type FileBlob, type JobName, type SharedB
 //   <dir>/<job>/                     the job's name, encoded
 //     chk-<n>/                       one checkpoint: its private files
 //       _metadata                    makes it complete
+//       _committed                   all output that it covers is committed
 //       <random>                     a blob
 //     shared/                        files that several checkpoints are made of; there once one is incremental
 //       <random>                     a blob, deleted when no _metadata that is left names it
@@ -23,6 +24,7 @@ import { WeirError, type CheckpointId, type FileBlob, type JobName, type SharedB
 // that shares nothing (`selfContained` in its _metadata).
 
 export const METADATA = '_metadata';
+export const COMMITTED = '_committed';
 export const FINISHED = '_finished';
 export const LOCK = '_lock';
 const SHARED = 'shared';

@@ -92,7 +92,17 @@ describe('a crash at any step', () => {
     [
       "a checkpoint's folder while it is deleted",
       'checkpoint 1 looks complete but is not',
-      forgetting('folder', /\/chk-\d+$/, 3),
+      forgetting('folder', /\/chk-1$/, 3),
+    ],
+    [
+      'the _committed file',
+      'the mark that checkpoint 2 is committed is damaged',
+      forgetting('file', /\/_committed\..*\.tmp$/),
+    ],
+    [
+      "a checkpoint's folder after _committed",
+      'the mark that checkpoint 2 is committed is lost',
+      forgetting('folder', /\/chk-2$/, 3),
     ],
     ["the job's folder when the lock is taken", 'attempt 1 is forgotten', forgetting('folder', job, 1)],
     ["the job's folder before the first checkpoint", 'checkpoint 1 is lost', forgetting('folder', job, 2)],

@@ -35,7 +35,8 @@ export class AttemptCheckpoints implements CompletingAttempt {
   readonly #requests: Requests;
   readonly #ending = new AbortController();
   readonly #entries = new Map<CheckpointId, Entry>();
-  readonly #creating = new Set<Promise<unknown>>();
+  /** What is being written, apart from `_metadata`. */
+  readonly #writing = new Set<Promise<unknown>>();
   #publishing: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
 
@@ -135,8 +136,9 @@ export class AttemptCheckpoints implements CompletingAttempt {
       stopTimeout();
       if (pending.isOpen()) this.giveUp(pending, reason, undefined);
     }
-    await Promise.allSettled(this.#creating);
+    await Promise.allSettled(this.#writing);
     await this.#publishing;
+    await Promise.allSettled(this.#writing);
     await this.#job.cleaner.idle();
   }
 
@@ -156,6 +158,12 @@ export class AttemptCheckpoints implements CompletingAttempt {
 
   answer(pending: PendingCheckpoint, completion: Completion): void {
     this.#forget(pending)?.completed(completion);
+  }
+
+  writes(writing: Promise<unknown>): void {
+    this.#writing.add(writing);
+    const settled = (): void => void this.#writing.delete(writing);
+    writing.then(settled, settled);
   }
 
   abortOlder(than: CheckpointId): void {
@@ -205,9 +213,9 @@ export class AttemptCheckpoints implements CompletingAttempt {
     const creating = createLocation(pending, storage, (late) => {
       cleaner.clean({ checkpointId, remove: () => late.discard() });
     });
-    this.#creating.add(creating);
+    this.writes(creating);
     try {
-      await creating.finally(() => this.#creating.delete(creating));
+      await creating;
       await sendBarriers(pending, this.gateway, context.settings);
       if (pending.phase === 'collecting') statistics.acked(checkpointId, pending.finished.size);
       // Nobody has to report where every subtask has finished.

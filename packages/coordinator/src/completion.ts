@@ -14,6 +14,7 @@ import {
   type RestoredFrom,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
+import { encodeCommitted } from './committed-mark.js';
 import { describeCheckpoint } from './describe.js';
 import type { Remains } from './give-up.js';
 import { fenced, type CheckpointedJob } from './job.js';
@@ -40,6 +41,8 @@ export interface CompletingAttempt {
   readonly plan: PlanDescription;
   giveUp(pending: PendingCheckpoint, reason: AbortReason, error: unknown, remains?: Remains): void;
   answer(pending: PendingCheckpoint, completion: Completion): void;
+  /** The attempt has not ended before this has settled. */
+  writes(writing: Promise<void>): void;
   abortOlder(than: CheckpointId): void;
   fail(error: Error): void;
 }
@@ -136,7 +139,7 @@ export async function complete(
 
   // 8. Subtasks are told, and commit what the checkpoint covers. That may take long, and the next checkpoint does not wait for it.
   if (committables > 0) job.unpublished.add(pending.id);
-  const committed = commit(pending.id, committables, attempt, job);
+  const committed = commit({ id: pending.id, location, metadata, committables }, attempt, job);
 
   // 9. The caller has waited for durability, not for commits.
   attempt.answer(pending, { stats, committed });
@@ -212,15 +215,31 @@ async function isListed(location: CheckpointLocation, storage: JobStorage): Prom
   }
 }
 
+interface Committing {
+  readonly id: CheckpointId;
+  readonly location: CheckpointLocation;
+  readonly metadata: CheckpointMetadata;
+  readonly committables: number;
+}
+
 async function commit(
-  checkpointId: CheckpointId,
-  committables: number,
+  { id, location, metadata, committables }: Committing,
   attempt: CompletingAttempt,
-  { context }: CheckpointedJob,
+  { context, storage }: CheckpointedJob,
 ): Promise<void> {
   attempt.signal.throwIfAborted();
-  await untilAborted(attempt.gateway.completed(checkpointId), attempt.signal);
-  context.emit({ kind: 'committed', checkpointId, committables });
+  await untilAborted(attempt.gateway.completed(id), attempt.signal);
+  if (committables > 0) {
+    const mark = storage.writeCommitted(location, encodeCommitted(metadata, context.clock.now()));
+    // Without it whoever restores the checkpoint commits once more, which changes nothing where the output is.
+    const written = mark.catch((error: unknown) => {
+      const text = `Checkpoint ${String(id)} of job ${context.job} is committed, but that could not be written down beside it.`;
+      context.logger.warn({ checkpointId: id, err: error }, text);
+    });
+    attempt.writes(written);
+    await untilAborted(written, attempt.signal);
+  }
+  context.emit({ kind: 'committed', checkpointId: id, committables });
 }
 
 function statsOf(pending: PendingCheckpoint, location: CheckpointLocation, clock: Clock): CheckpointStats {

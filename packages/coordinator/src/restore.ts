@@ -12,6 +12,7 @@ import {
   type RestorePlan,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
+import { holdsCommittables, isCommitted, withoutCommittables } from './committed-mark.js';
 import { assignState, type StateAssignment } from './compatibility.js';
 import { checkFinished, finishedSubtasks } from './finished-subtasks.js';
 import { adoptMaxParallelism, maxParallelismOf } from './max-parallelism.js';
@@ -34,7 +35,7 @@ export interface OpenCheckpoint {
   readonly others: readonly StoredCheckpoint[];
 }
 
-/** Reads `_metadata`. Damage is CHECKPOINT_UNREADABLE naming the others: never a silent fall-back to an older one, never a fresh start. */
+/** Reads `_metadata`, and leaves out of it what `_committed` says is committed. Damage is CHECKPOINT_UNREADABLE naming the others: never a silent fall-back to an older one, never a fresh start. */
 export function openCheckpoint(
   { stored, others }: Restorable,
   storage: JobStorage,
@@ -43,12 +44,17 @@ export function openCheckpoint(
   return namingOthers(job, stored, others, async () => {
     const bytes = await storage.readMetadata(stored);
     const reference = decodeReference(bytes, stored.pointer);
-    if (reference === undefined) return { stored, others, metadata: decodeMetadata(bytes, stored.pointer) };
+    if (reference === undefined) return opened(stored, decodeMetadata(bytes, stored.pointer));
     const savepoint = await follow(reference, storage);
     const metadata = decodeMetadata(await storage.readMetadata(savepoint), savepoint.pointer);
-    if (isSame(metadata, reference)) return { stored: savepoint, others, metadata };
+    if (isSame(metadata, reference)) return opened(savepoint, metadata);
     throw elsewhere(reference.pointer);
   });
+
+  async function opened(at: StoredCheckpoint, metadata: CheckpointMetadata): Promise<OpenCheckpoint> {
+    const isDone = holdsCommittables(metadata) && (await isCommitted(metadata, at, storage));
+    return { stored: at, others, metadata: isDone ? withoutCommittables(metadata) : metadata };
+  }
 }
 
 async function follow({ pointer }: SavepointReference, storage: JobStorage): Promise<StoredCheckpoint> {
@@ -86,6 +92,7 @@ export function planRestore(
   const readPart = storage.readPart?.bind(storage);
   const restore: RestorePlan = {
     checkpointId: metadata.checkpointId,
+    lineage: metadata.lineage,
     pointer: stored.pointer,
     ...assignment,
     finished: finishedSubtasks(plan, metadata),

@@ -35,6 +35,7 @@ describe('the completion order', () => {
       'publish 2',
       'completed 2',
       'committed',
+      'committed disk/chk-2',
       'verify',
       'delete 1',
     ]);

@@ -22,6 +22,7 @@ interface Folder {
   /** Names of private files; their contents do not matter here. */
   readonly files: Set<string>;
   metadata: Uint8Array | undefined;
+  committed?: Uint8Array | undefined;
 }
 
 /** The directory of one job on a disk that survives every process. Each `storage()` is what one process sees of it. */
@@ -204,6 +205,16 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
   async deleteShared(path: string): Promise<void> {
     await this.act(`delete shared ${path}`, () => this.disk.shared.delete(path));
   }
+  async readCommitted({ pointer }: StoredCheckpoint): Promise<Uint8Array | undefined> {
+    return this.act(`read committed of ${pointer}`, () => this.#folder(pointer)?.committed);
+  }
+  async writeCommitted({ pointer }: StoredCheckpoint, bytes: Uint8Array): Promise<void> {
+    await this.act(`committed ${pointer}`, () => {
+      const folder = this.#folder(pointer);
+      if (folder?.metadata === undefined) throw new WeirError('STORAGE_FAILED', `${pointer} is gone`);
+      folder.committed = bytes;
+    });
+  }
   async readFinished(): Promise<Uint8Array | undefined> {
     return this.act('read finished', () => this.disk.finished);
   }
@@ -221,6 +232,11 @@ export class DiskStorage implements CheckpointStorage, JobStorage {
     this.isClosed = true;
   }
 
+  #folder(pointer: string): Folder | undefined {
+    const disks = [this.disk, ...this.disk.elsewhere];
+    const found = disks.flatMap((disk) => [...disk.folders].filter(([id]) => disk.pointer(id) === pointer));
+    return this.disk.savepoints.get(pointer) ?? found[0]?.[1];
+  }
   #stored(id: CheckpointId): StoredCheckpoint {
     return { id, pointer: this.disk.pointer(id), complete: this.disk.complete.includes(id) };
   }

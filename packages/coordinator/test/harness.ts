@@ -155,6 +155,11 @@ export class Process {
   }
 }
 
+/** A disk on which it cannot be written down that output is committed, as if the process had died before. */
+export const unconfirmed: Intercept = (step, when) => {
+  if (step.startsWith('committed') && when === 'before') throw new Error('the disk is full');
+};
+
 /** Runs a job until its checkpoints `ids` are complete on the disk, and kills it. */
 export async function historyOn(disk: Disk, checkpoints: number, options: ProcessOptions = {}): Promise<string> {
   const process = new Process({ disk, ...options });

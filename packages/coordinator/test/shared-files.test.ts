@@ -78,7 +78,15 @@ describe('a file that checkpoints have in common', () => {
     await p.take(['a', 'b']);
     p.storage.steps.length = 0;
     await p.take(['c'], ({ key }) => key !== 'a');
-    expect(p.storage.steps).toEqual(['create 2', 'verify', 'publish 2', 'verify', 'delete 1', 'delete shared a@1']);
+    expect(p.storage.steps).toEqual([
+      'create 2',
+      'verify',
+      'publish 2',
+      'committed disk/chk-2',
+      'verify',
+      'delete 1',
+      'delete shared a@1',
+    ]);
     expect([...p.disk.shared]).toEqual(['b@1', 'c@2']);
     expect(metadataOf(p.disk, 2).selfContained).toBe(false);
   });

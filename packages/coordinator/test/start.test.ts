@@ -2,7 +2,7 @@ import { WeirError, classifyFailure, decodeMetadata } from '@weir/core/contracts
 import { describe, expect, test } from 'vitest';
 import { Disk } from './disk.js';
 import { encodeFinished } from '../src/finished-marker.js';
-import { Process, historyOn } from './harness.js';
+import { Process, historyOn, unconfirmed } from './harness.js';
 import { planOf } from './plan.js';
 
 function lineageOn(disk: Disk, id: number): string {
@@ -31,7 +31,7 @@ describe('auto', () => {
 
   test('keeps the lineage, gives the state back, and takes a larger attempt number', async () => {
     const disk = new Disk();
-    const lineage = await historyOn(disk, 2);
+    const lineage = await historyOn(disk, 2, { intercept: unconfirmed });
     const p = new Process({ disk });
     await p.start('auto');
     const { attempt, restore, lineage: kept } = await p.coordinator.beginAttempt();
@@ -343,7 +343,7 @@ describe('a checkpoint that cannot be restored', () => {
 
   test('one that does not fit the job is refused at the start, naming the operator', async () => {
     const disk = new Disk();
-    await historyOn(disk, 1);
+    await historyOn(disk, 1, { intercept: unconfirmed });
     const plan = planOf({ sinkGrade: undefined });
     await expect(new Process({ disk, plan }).start()).rejects.toMatchObject({
       code: 'CHECKPOINT_INCOMPATIBLE',

@@ -108,6 +108,17 @@ export class MemoryJobStorage implements JobStorage {
     this.#placeOf(checkpoint).remove();
   }
 
+  async readCommitted(checkpoint: StoredCheckpoint): Promise<Uint8Array | undefined> {
+    const committed = this.#placeOf(checkpoint).get()?.committed;
+    return committed && Uint8Array.from(committed);
+  }
+  async writeCommitted(checkpoint: StoredCheckpoint, bytes: Uint8Array): Promise<void> {
+    const place = this.#placeOf(checkpoint);
+    const stored = place.get();
+    if (stored?.metadata === undefined)
+      throw new WeirError('STORAGE_FAILED', `The output of ${place.name} was committed, but it is not there.`);
+    stored.committed = Uint8Array.from(bytes);
+  }
   async readFinished(): Promise<Uint8Array | undefined> {
     return this.#job.finished && Uint8Array.from(this.#job.finished);
   }

@@ -4,6 +4,8 @@ import type { AttemptNumber, CheckpointId, JobName, StorageLock, StoredCheckpoin
 export interface CheckpointBytes {
   readonly blobs: Map<string, Uint8Array>;
   metadata: Uint8Array | undefined;
+  /** All output that it covers is committed. */
+  committed?: Uint8Array | undefined;
 }
 
 /** Savepoints of every job, by their pointers. */

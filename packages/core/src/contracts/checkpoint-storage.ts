@@ -67,6 +67,13 @@ export interface JobStorage {
   deleteShared?(path: string): Promise<void>;
   /** Deletes a checkpoint with all its private files, `_metadata` first, so that a half deleted one never looks complete. Idempotent. Leaves shared files. */
   delete(checkpoint: StoredCheckpoint): Promise<void>;
+  /**
+   * The mark that all output which a complete checkpoint covers is committed: its bytes, or undefined. It is part of the checkpoint: deleted with
+   * it, and found again where a savepoint was moved to.
+   */
+  readCommitted(checkpoint: StoredCheckpoint): Promise<Uint8Array | undefined>;
+  /** Publishes that mark atomically and durably. Fails with STORAGE_FAILED, and leaves nothing, if the checkpoint is not there. */
+  writeCommitted(checkpoint: StoredCheckpoint, bytes: Uint8Array): Promise<void>;
   /** The durable mark of a finished job: its bytes, or undefined. */
   readFinished(): Promise<Uint8Array | undefined>;
   /** Publishes the mark atomically and durably. */

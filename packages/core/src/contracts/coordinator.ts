@@ -192,6 +192,8 @@ export interface AttemptStart {
 /** Who restores what. */
 export interface RestorePlan {
   readonly checkpointId: CheckpointId;
+  /** Of the attempt that took the checkpoint. */
+  readonly lineage: Lineage;
   readonly pointer: string;
   /** Number of key groups of the checkpoint: the plan of the attempt has to have as many. Absent: it has. */
   readonly maxParallelism?: number | undefined;

@@ -65,6 +65,7 @@ class Remote {
     };
     return {
       checkpointId,
+      lineage: 'l',
       pointer: '',
       subtasks: new Map(),
       enumerators: new Map(),

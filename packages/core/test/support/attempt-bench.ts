@@ -69,6 +69,7 @@ export class TakenCheckpoint {
   get restore(): RestorePlan {
     return {
       checkpointId: this.id,
+      lineage: 'lineage',
       pointer: `memory:${String(this.id)}`,
       subtasks: new Map([...this.acks].map(([name, { snapshot }]) => [name, snapshot.operators])),
       enumerators: new Map(this.enumerators.map((snapshot) => [snapshot.uid, snapshot])),

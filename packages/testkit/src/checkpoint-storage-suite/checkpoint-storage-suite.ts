@@ -3,6 +3,7 @@ import type { TestFunction } from '../suite.js';
 import { blobChecks } from './blobs.js';
 import { checkpointChecks } from './checkpoints.js';
 import { durabilityChecks, finishedChecks } from './finished.js';
+import { committedChecks } from './committed.js';
 import { checksOf, type CheckpointStorageSuiteOptions } from './fixture.js';
 import { attemptChecks, lockChecks } from './locks.js';
 import { savepointChecks } from './savepoints.js';
@@ -19,6 +20,7 @@ export function checkpointStorageSuite(test: TestFunction, options: CheckpointSt
   });
   checkpointChecks(check);
   blobChecks(check);
+  committedChecks(check);
   finishedChecks(check);
   if (options.capabilities.durable) durabilityChecks(check);
   attemptChecks(check);

@@ -37,12 +37,14 @@ export function durabilityChecks(check: Check): void {
     const [handle] = await writeCheckpoint(job, 1);
     await job.create(2);
     await job.writeFinished(content(5));
+    await job.writeCommitted(await find(job, 1), content(6));
     const seen = await openInAnotherProcess();
     assert.deepEqual(await listed(seen), ['1', '2?']);
     const stored = await find(seen, 1);
     equalBytes(await seen.readMetadata(stored), Uint8Array.of(1));
     equalBytes(await seen.read(stored, handle!), content(100_000, 1));
     equalBytes((await seen.readFinished()) ?? new Uint8Array(0), content(5));
+    equalBytes((await seen.readCommitted(stored)) ?? new Uint8Array(0), content(6));
     await seen.delete(await find(seen, 2));
     assert.deepEqual(await listed(await open()), ['1']);
   });

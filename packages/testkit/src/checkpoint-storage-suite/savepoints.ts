@@ -61,6 +61,22 @@ export function savepointChecks(check: Check): void {
     await failsWith('CHECKPOINT_NONE', () => job.resolve(pointer));
   });
 
+  check(
+    'keeps the mark that the output of a savepoint is committed, also where it was moved to',
+    async ({ fixture, open }) => {
+      const job = await open();
+      await writeCheckpoint(job, 4);
+      const { pointer } = await writeSavepoint(job, directoryOf(fixture), 4);
+      const savepoint = { ...(await job.resolve(pointer)), id: 4 };
+      await job.writeCommitted(savepoint, content(7));
+      equalBytes((await job.readCommitted(savepoint)) ?? new Uint8Array(0), content(7));
+      assert.equal(await job.readCommitted(await find(job, 4)), undefined);
+      const moved = await fixture.savepoints?.move?.(pointer);
+      if (moved === undefined) return;
+      equalBytes((await job.readCommitted(await job.resolve(moved))) ?? new Uint8Array(0), content(7));
+    },
+  );
+
   check('forgets a discarded savepoint, and nothing else', async ({ fixture, open }) => {
     const job = await open();
     await writeCheckpoint(job, 5);

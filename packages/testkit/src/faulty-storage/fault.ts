@@ -2,10 +2,10 @@ import { sleep, type Clock } from '@weir/core/contracts';
 
 /**
  * `create`: a location for a checkpoint. `write`: a chunk of a blob. `publish`: of `_metadata`. `read`: a blob or `_metadata`. `delete`: of a whole
- * checkpoint. `list`: what is there. `delete-shared` and `list-shared`: of files that several checkpoints are made of; writing them is `write`.
+ * checkpoint. `list`: what is there. `write-committed`: the mark that its output is committed. `delete-shared` and `list-shared`: of files that several checkpoints are made of; writing them is `write`.
  */
 export type StorageOperation =
-  'create' | 'write' | 'publish' | 'read' | 'delete' | 'list' | 'delete-shared' | 'list-shared';
+  'create' | 'write' | 'publish' | 'read' | 'delete' | 'list' | 'write-committed' | 'delete-shared' | 'list-shared';
 
 interface Fails {
   readonly kind: 'throw';
@@ -35,7 +35,7 @@ export type StorageFault = Occasion &
   (
     | { readonly on: 'write' | 'publish' | 'read'; readonly does: Misfortune }
     | {
-        readonly on: 'create' | 'delete' | 'list' | 'delete-shared' | 'list-shared';
+        readonly on: 'create' | 'delete' | 'list' | 'write-committed' | 'delete-shared' | 'list-shared';
         readonly does: Fails | IsLate | LosesItsAnswer;
       }
   );
@@ -50,6 +50,7 @@ export class FaultPlan {
     read: 0,
     delete: 0,
     list: 0,
+    'write-committed': 0,
     'delete-shared': 0,
     'list-shared': 0,
   };

@@ -46,6 +46,9 @@ function faultyJob(job: JobStorage, plan: FaultPlan, clock: Clock): JobStorage {
       deleteShared: (path) => suffering(plan.next('delete-shared'), clock, () => deleteShared(path)),
     }),
     delete: (checkpoint) => suffering(plan.next('delete'), clock, () => job.delete(checkpoint)),
+    readCommitted: (checkpoint) => job.readCommitted(checkpoint),
+    writeCommitted: (checkpoint, bytes) =>
+      suffering(plan.next('write-committed'), clock, () => job.writeCommitted(checkpoint, bytes)),
     readFinished: () => job.readFinished(),
     writeFinished: (bytes) => job.writeFinished(bytes),
     clearFinished: () => job.clearFinished(),

@@ -54,6 +54,12 @@ function unreliableJob(job: JobStorage, faults: Faults, watch: Watch): JobStorag
               (job.deleteShared as NonNullable<typeof job.deleteShared>)(path),
             ),
         }),
+    readCommitted: (checkpoint) =>
+      faults.ask('storage', `read _committed of ${String(checkpoint.id)}`, () => job.readCommitted(checkpoint)),
+    writeCommitted: (checkpoint, bytes) =>
+      faults.ask('storage', `write _committed of ${String(checkpoint.id)}`, () =>
+        job.writeCommitted(checkpoint, bytes),
+      ),
     readFinished: () => faults.ask('storage', 'read _finished', () => job.readFinished()),
     writeFinished: (bytes) =>
       faults.ask('storage', 'write _finished', async () => {

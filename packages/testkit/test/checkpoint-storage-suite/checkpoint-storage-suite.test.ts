@@ -59,6 +59,10 @@ describe('the checkpoint storage suite finds a storage with the flaw', () => {
     'discarded half': 'forgets a discarded checkpoint, although blobs of it are still being written',
     'resolves anything': 'finds no checkpoint where none was completed',
     'missing metadata is empty': 'deletes a checkpoint with all of it, and nothing else',
+    'committed mark forgotten':
+      'keeps the mark that the output of a checkpoint is committed, for that checkpoint alone',
+    'committed mark by id': 'keeps the mark that the output of a savepoint is committed, also where it was moved to',
+    'committed mark makes a checkpoint': 'marks nothing that is not there or not complete',
     'mark never cleared': 'keeps the mark of a finished job until it is cleared',
     'everybody gets the lock':
       'keeps a second owner out for as long as it is willing to wait, in this process and in another',

@@ -201,7 +201,10 @@ function foldersOf(text: string | undefined): readonly string[] | undefined {
 function refuseUnknownOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(KEYS, name));
   if (unknown === undefined) return;
-  const message = `enableCheckpointing has no option ${unknown}: did you mean ${String(nearest(unknown, [...Object.keys(KEYS), 'failOnCheckpointError']))}?`;
+  const known = [...Object.keys(KEYS), 'failOnCheckpointError'];
+  const close = nearest(unknown, known);
+  const hint = close === undefined ? `it has ${known.join(', ')}` : `did you mean ${close}?`;
+  const message = `enableCheckpointing has no option ${unknown}: ${hint}`;
   throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
 }
 

@@ -3,6 +3,7 @@ import { WeirError, type ErrorCode } from '../errors.js';
 import type { SupportedKey, UnsupportedKey } from './config-key.js';
 import { CONFIG_KEYS, RENAMED_KEYS, type SettingName, type SettingValue } from './config-keys.js';
 import { flattenConfig, type ConfigSource } from './flatten-config.js';
+import { familyOf } from './key-families.js';
 import { nearest } from './nearest.js';
 import type { Reading } from './reading.js';
 import { shown } from './shown.js';
@@ -27,7 +28,7 @@ export interface Configuration {
 }
 
 /**
- * Checks a configuration against the table of keys and those of the plugins.
+ * Checks a configuration against the table of keys and those of the plugins. Keys of a cluster are ignored, with a notice.
  * Fails with CONFIG_UNKNOWN_KEY (naming the nearest), CONFIG_UNSUPPORTED_KEY, CONFIG_INVALID or CONFIG_CONTRADICTION.
  */
 export function readConfiguration(source: ConfigSource, pluginKeys: readonly PluginKey[] = []): Configuration {
@@ -38,15 +39,25 @@ export function readConfiguration(source: ConfigSource, pluginKeys: readonly Plu
   const notices: string[] = [];
   const ofTable = new Map<string, readonly [SupportedKey, unknown]>();
   const read = new Map<string, unknown>();
+  const ofCluster: string[] = [];
   for (const [name, value] of given) {
     const key = known.has(name) ? name : RENAMED_KEYS.get(name);
-    if (key === undefined) throw unknownKey(name, known);
+    if (key === undefined) {
+      const family = familyOf(name);
+      if (family === undefined) throw unknownKey(name, known);
+      if (family.kind === 'never') throw unsupportedKey(name, 'is not supported', family.about);
+      ofCluster.push(name);
+      continue;
+    }
     if (key !== name) notices.push(`${name} is now called ${key}`);
     const entry = CONFIG_KEYS.get(key);
     const plugin = ofPlugins.get(key);
     if (entry?.status === 'supported') ofTable.set(name, [entry, value]);
     else if (plugin !== undefined) read.set(name, readForPlugin(plugin, name, value));
     else if (entry !== undefined) notices.push(refuseUnlessAlwaysSo(entry, name, value));
+  }
+  if (ofCluster.length > 0) {
+    notices.push(`weir has no cluster, so these keys of the configuration have no effect: ${ofCluster.join(', ')}`);
   }
   for (const [name, value] of readOfTable(ofTable)) read.set(name, value);
   const settings = byPresentName(read);
@@ -105,12 +116,17 @@ function refuseUnlessAlwaysSo(entry: UnsupportedKey, name: string, value: unknow
     return `${name} has no effect: ${about}`;
   }
   const sentence = status === 'later' ? 'is not supported yet' : 'is not supported';
-  throw configError('CONFIG_UNSUPPORTED_KEY', `${name} ${sentence}: ${about}. Leave the key out.`);
+  throw unsupportedKey(name, sentence, about);
+}
+
+function unsupportedKey(name: string, sentence: string, about: string): WeirError {
+  return configError('CONFIG_UNSUPPORTED_KEY', `${name} ${sentence}: ${about}. Leave the key out.`);
 }
 
 function unknownKey(name: string, known: ReadonlySet<string>): WeirError {
   const close = nearest(name, [...known, ...RENAMED_KEYS.keys()]);
-  return configError('CONFIG_UNKNOWN_KEY', `${name} is not a configuration key: did you mean ${String(close)}?`);
+  const hint = close === undefined ? 'see the page on configuration for those that are' : `did you mean ${close}?`;
+  return configError('CONFIG_UNKNOWN_KEY', `${name} is not a configuration key: ${hint}`);
 }
 
 function configError(code: ErrorCode, message: string): WeirError {

@@ -83,8 +83,11 @@ export interface Environment {
     source: Source<T, G, Split, Position>,
     options?: OperatorOptions,
   ): Stream<T, G>;
-  /** Takes a checkpoint every `interval`; without one only manual and final ones. Needs a coordinator and a checkpoint storage. */
-  enableCheckpointing(interval?: Duration, options?: CheckpointOptions): void;
+  /**
+   * Takes a checkpoint every `interval`; without one only manual and final ones. Needs a coordinator and a checkpoint storage. A mode may stand in
+   * place of the options, as in Flink.
+   */
+  enableCheckpointing(interval?: Duration, options?: CheckpointOptions | CheckpointOptions['mode']): void;
   /** Starts the job that was described. Rejects, before anything runs, for whatever can be known to be wrong. */
   start(name: string, options?: StartOptions): Promise<JobHandle>;
   /**
@@ -136,7 +139,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
   const environment: Environment = {
     from: (source, operatorOptions = {}) => sourceStream(graph, source as unknown as Source<unknown>, operatorOptions),
 
-    enableCheckpointing(interval, checkpointOptions) {
+    enableCheckpointing(interval, optionsOrMode, ...more: unknown[]) {
       if (isStarted)
         throw new WeirError(
           'CONFIG_INVALID',
@@ -144,7 +147,9 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
         );
       if (checkpointing !== undefined)
         throw new WeirError('CONFIG_CONTRADICTION', 'enableCheckpointing was called twice.');
-      checkpointing = { interval, options: checkpointOptions };
+      if (more.length > 0) throw new WeirError('CONFIG_INVALID', NO_FORCE, { recoverable: false });
+      const options = typeof optionsOrMode === 'string' ? { mode: optionsOrMode } : optionsOrMode;
+      checkpointing = { interval, options };
     },
 
     async start(name, startOptions = {}) {
@@ -167,6 +172,10 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
   };
   return environment;
 }
+
+const NO_FORCE =
+  "enableCheckpointing takes an interval and options, or a mode. Flink's third argument, force, took checkpoints of jobs with loops " +
+  'although what went round was lost: here loops are part of every checkpoint, and { iterations: "force" } loses them as Flink did.';
 
 function restoreWish(
   wish: StartOptions['restoreFrom'],

@@ -1,7 +1,8 @@
-/** The candidate with the fewest edits from `name` (Levenshtein), for "did you mean"; undefined only without candidates. */
+/** The candidate with the fewest edits from `name` (Levenshtein), for "did you mean"; undefined if none is like it. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let fewest = Infinity;
+  // With more than a third of it changed a name is another one, and not a slip.
+  let fewest = Math.max(3, Math.ceil(name.length / 3)) + 1;
   for (const candidate of candidates) {
     const edits = distance(name.toLowerCase(), candidate.toLowerCase());
     if (edits < fewest) {

@@ -26,8 +26,9 @@ export function chooseRestart<C extends Candidate>(
   { configured, isCheckpointing }: RestartWishes,
 ): Selection<C> {
   const eligible = candidates.filter(({ type }) => typeName(ROLE, type) !== 'fallback');
-  const isSet = configured !== undefined || eligible.some(({ level }) => level !== 'built-in');
-  return selectCandidate(ROLE, eligible, isSet ? configured : isCheckpointing ? 'exponential-delay' : 'none');
+  const choice = configured === undefined || typeName(ROLE, configured) === 'fallback' ? undefined : configured;
+  const isSet = choice !== undefined || eligible.some(({ level }) => level !== 'built-in');
+  return selectCandidate(ROLE, eligible, isSet ? choice : isCheckpointing ? 'exponential-delay' : 'none');
 }
 
 /** The restart strategy of a job whose plugins are installed. Fails with PLUGIN_MISSING or PLUGIN_AMBIGUOUS. */

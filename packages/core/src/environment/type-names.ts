@@ -2,7 +2,8 @@ import { CheckpointStorageRole, RestartStrategyRole, StateBackendRole } from '..
 
 /** Flink's names, old and new, for what a plugin calls by weir's. */
 const ALIASES: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map([
-  [StateBackendRole.name, { hashmap: 'memory' }],
+  // Before 1.13 one name said where state is kept while it is worked on, and where it is stored.
+  [StateBackendRole.name, { hashmap: 'memory', filesystem: 'memory', jobmanager: 'memory' }],
   [CheckpointStorageRole.name, { jobmanager: 'memory', filesystem: 'fs' }],
   [
     RestartStrategyRole.name,

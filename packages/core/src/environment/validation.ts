@@ -61,7 +61,9 @@ function sentence(error: ErrorObject, names: readonly string[]): string {
   if (error.keyword === 'additionalProperties') {
     const { additionalProperty } = error.params as { additionalProperty: string };
     const close = nearest(additionalProperty, names);
-    return `${additionalProperty} is not known: ${close === undefined ? 'there are no options' : `did you mean ${close}?`}`;
+    const others = names.length === 0 ? 'there are no options' : `known are ${names.join(', ')}`;
+    const hint = close === undefined ? others : `did you mean ${close}?`;
+    return `${additionalProperty} is not known: ${hint}`;
   }
   const path = error.instancePath.slice(1).split('/').map(unescapePointer).join('.');
   return `${path} ${error.message ?? 'is not valid'}, but is ${shown(error.data)}`;

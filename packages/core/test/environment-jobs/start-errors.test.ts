@@ -69,6 +69,16 @@ describe('a job that cannot start says why, and what to do', () => {
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
+  test("Flink's mode in second place is the mode, and its third argument is refused with what to do", async () => {
+    const env = described({ plugins: [coordinatorOnly] });
+    env.enableCheckpointing(1000, 'AT_LEAST_MOST' as 'at-least-once');
+    await expect(env.start('job')).rejects.toThrow(/CONFIG_INVALID.*mode must be one of EXACTLY_ONCE, AT_LEAST_ONCE/);
+    const forced = described().enableCheckpointing as (...all: readonly unknown[]) => void;
+    expect(() => {
+      forced(1000, 'exactly-once', true);
+    }).toThrow(/CONFIG_INVALID.*loops are part of every checkpoint.*iterations: "force"/);
+  });
+
   test.each<[string, EnvironmentOptions, StartOptions]>([
     ['restoreFrom', {}, { restoreFrom: 'latest' }],
     ['the number of a checkpoint', {}, { restoreFrom: { checkpoint: 1 } }],

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CONFIG_KEYS, RENAMED_KEYS } from '../../src/environment/config-keys.js';
+import { readConfiguration } from '../../src/environment/configuration.js';
+import { familyOf, KEY_FAMILIES, type KeyFamily } from '../../src/environment/key-families.js';
 import type { ConfigKey } from '../../src/environment/config-key.js';
 import { formatValue, readValue, type Range, type ValueType } from '../../src/environment/value-type.js';
 
@@ -112,14 +114,50 @@ describe('the table of configuration keys', () => {
     expect(RENAMED_KEYS.size).toBe(names.length - CONFIG_KEYS.size);
   });
 
+  test('knows every key of Flink 1.20 and 2.3', () => {
+    const list = readFileSync(new URL('flink-keys.txt', import.meta.url), 'utf8')
+      .trim()
+      .split('\n');
+    expect(list.length).toBeGreaterThan(900);
+    const unknown = list.filter(
+      (key) => !CONFIG_KEYS.has(key) && !RENAMED_KEYS.has(key) && familyOf(key) === undefined,
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('has no family that hides a key which works under another name', () => {
+    for (const key of [
+      'taskmanager.state.local.root-dirs',
+      'task.cancellation.timeout',
+      'state.backend.rocksdb.localdir',
+    ])
+      expect(readConfiguration({ [key]: '1 s' }).settings.size).toBe(1);
+  });
+
   test('is the one that docs/configuration.md shows', () => {
     const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+    for (const kind of ['cluster', 'never'] as const) {
+      const [, shown = ''] = new RegExp(`<!-- families: ${kind} -->\n\n([^]*?)\n\n<!-- end -->`).exec(page) ?? [];
+      expect(shown).toBe(tableOfFamilies(kind));
+    }
     for (const status of ['supported', 'later', 'never'] as const) {
       const [, shown = ''] = new RegExp(`<!-- keys: ${status} -->\n\n([^]*?)\n\n<!-- end -->`).exec(page) ?? [];
       expect(shown).toBe(tableOf(status));
     }
   });
 });
+
+function tableOfFamilies(kind: KeyFamily['kind']): string {
+  const byAbout = groupBy(
+    KEY_FAMILIES.filter((family) => family.kind === kind),
+    ({ about }) => about,
+  );
+  const rows = [...byAbout].map(([about, families]) => [
+    families.map(({ prefix }) => `\`${prefix}\``).join(' '),
+    `${about}.`,
+  ]);
+  return prettyTable([['keys that begin with', kind === 'cluster' ? 'are about' : 'instead'], ...rows]);
+}
 
 function tableOf(status: ConfigKey['status']): string {
   const head = status === 'supported' ? ['key', 'value', 'default', 'meaning'] : ['key', 'instead'];
@@ -184,4 +222,10 @@ function prettyTable([head = [], ...rows]: readonly (readonly string[])[]): stri
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
 }

@@ -174,6 +174,33 @@ describe('a key', () => {
     },
   );
 
+  test('of a cluster is ignored, and all of them are named once', () => {
+    const configuration = readConfiguration({
+      jobmanager: { rpc: { address: 'localhost', port: 6123 } },
+      'taskmanager.numberOfTaskSlots': 4,
+      [`${C}interval`]: '10 s',
+    });
+    expect(configuration.notices).toEqual([
+      'weir has no cluster, so these keys of the configuration have no effect: jobmanager.rpc.address, jobmanager.rpc.port, taskmanager.numberOfTaskSlots',
+    ]);
+    expect([...configuration.settings.keys()]).toEqual([`${C}interval`]);
+  });
+
+  test.each([
+    ['table.exec.state.ttl', 'weir has no SQL and no Table API'],
+    ['state.backend.rocksdb.thread.num', 'RocksDB is tuned by the keys that work'],
+  ])('of a family that is not followed is refused with the reason: %s', (key, about) => {
+    const error = failure({ [key]: 1 });
+    expect(error.code).toBe('CONFIG_UNSUPPORTED_KEY');
+    expect(error.message).toContain(`${key} is not supported: ${about}`);
+  });
+
+  test('that nothing is like has no hint', () => {
+    expect(failure({ 'acme.colour': 1 }).message).toBe(
+      'CONFIG_UNKNOWN_KEY: acme.colour is not a configuration key: see the page on configuration for those that are',
+    );
+  });
+
   test.each([
     ['state.backend.async', true],
     ['state.backend.async', 'true'],

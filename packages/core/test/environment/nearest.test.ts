@@ -8,8 +8,10 @@ test('a typing error leads to the word that was meant', () => {
   expect(nearest('dri', ['mapSize', 'dir'])).toBe('dir');
 });
 
-test('there is no nearest of nothing', () => {
+test('there is no nearest of nothing, nor among names that are all unlike', () => {
   expect(nearest('x', [])).toBeUndefined();
+  expect(nearest('taskmanager.numberOfTaskSlots', ['task.cancellation.timeout', 'io.tmp.dirs'])).toBeUndefined();
+  expect(nearest('io.tmp.dir', ['task.cancellation.timeout', 'io.tmp.dirs'])).toBe('io.tmp.dirs');
 });
 
 test('one changed letter is nearer than a word without any of the letters', () => {

@@ -146,3 +146,10 @@ describe('the restart strategy of a job', () => {
     );
   });
 });
+
+test('fallback in the configuration means what the environment has, and else the default (older Flink)', () => {
+  const config = { 'restart-strategy': 'fallback' };
+  expect(strategyOf({ config, plugins: [strategy('fixed-delay')] })).toBe('fixed-delay');
+  expect(strategyOf({ config })).toBe(strategyOf({}));
+  expect(strategyOf({ config, checkpointing: false })).toBe(strategyOf({ checkpointing: false }));
+});

@@ -400,9 +400,14 @@ test('an environment and its jobs', () => {
   expectTypeOf(env.start).parameter(0).toEqualTypeOf<string>();
   expectTypeOf(env.start).returns.toEqualTypeOf<Promise<JobHandle>>();
   expectTypeOf(env.execute).returns.toEqualTypeOf<Promise<JobEnd>>();
-  expectTypeOf(env.enableCheckpointing).parameter(1).toEqualTypeOf<CheckpointOptions | undefined>();
+  expectTypeOf(env.enableCheckpointing).parameter(1).toEqualTypeOf<CheckpointOptions | CheckpointOptions['mode']>();
   env.enableCheckpointing('1 s');
   env.enableCheckpointing(1000, { timeout: '10min' });
+  env.enableCheckpointing(1000, 'at-least-once');
+  // @ts-expect-error no such mode
+  env.enableCheckpointing(1000, 'at-most-once');
+  // @ts-expect-error no such argument
+  env.enableCheckpointing(1000, 'exactly-once', true);
   // @ts-expect-error no such unit
   env.enableCheckpointing('1 parsec');
   // @ts-expect-error no such option

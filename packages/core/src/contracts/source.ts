@@ -31,7 +31,10 @@ export interface Source<
   readonly serializer?: Serializer | undefined;
   /** One per job attempt. `staticSplits` makes one from a list. */
   enumerator(context: SourceContext): SplitEnumerator<Split>;
-  /** A reader of one split from `position`, or from its beginning. Fails with SOURCE_POSITION_GONE if the position does not exist. */
+  /**
+   * A reader of one split from `position`, or from its beginning. Fails with SOURCE_POSITION_GONE if the position does not exist. Where a split
+   * begins is the same however often it is opened without a position: "now" is decided by the enumerator, once, and is part of the split.
+   */
   open(split: Split, position: Position | undefined, context: ReaderContext): Promise<SourceReader<T, Position>>;
   /** The job is over, its last attempt is closed (or none began): free what outlives attempts. Called once per job. */
   jobEnded?(job: JobName, ending: JobEnding): void;
@@ -66,7 +69,7 @@ export interface SplitEnumerator<Split extends SourceSplit = SourceSplit> {
   finished(splitId: string): void;
   /** Splits of a subtask that cannot go on with them; they are given to others. */
   handBack(splits: readonly Split[]): void;
-  /** All that `start` needs: unassigned, assigned and finished splits. A fresh value. */
+  /** All that `start` needs: unassigned, assigned and finished splits. A fresh value, never undefined, which is a first start. */
   snapshot(): unknown;
   /** Set by the engine: call it when `assign` may give more than before. */
   onAvailable?: (() => void) | undefined;
@@ -80,13 +83,17 @@ export interface SourceReader<out T, out Position = unknown> {
    * Must not block for long: a slow decode returns fewer records.
    */
   poll(max: number): readonly T[] | Promise<readonly T[] | 'end'> | 'end';
-  /** Where to go on after the last record handed over. A fresh value, asked right after each poll. */
+  /**
+   * Where to go on after the last record handed over. A fresh value, asked when the reader is open and right after each poll, also one that brought
+   * nothing. Undefined: there is none, and nothing is told of it; a reader that had one does not lose it.
+   */
   position(): Position;
   /**
-   * A checkpoint is durable that covers everything before `position`, which this reader gave: acknowledging sources tell upstream now, so far
-   * and no further. Checkpoints come in order, some of them never.
+   * A checkpoint is durable that covers everything before `position`, which this reader gave: acknowledging sources, which must have it, tell
+   * upstream now, so far and no further. Checkpoints come in order, some of them never. With checkpoints on, a reader that has it is not closed at
+   * the end of its split but once it has been told of its last position.
    */
-  completed?(checkpointId: CheckpointId, position: Position): Awaitable<void>;
+  completed?(checkpointId: CheckpointId, position: Exclude<Position, undefined>): Awaitable<void>;
   /** Ends an outstanding poll and frees everything. Idempotent. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../contracts/clock.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { DeclaredStates } from '../operator/operator.js';
 import { sinkStates } from '../operator/sink-operator.js';
-import { sourceStates } from '../operator/source-operator.js';
+import { sourceStates } from '../operator/source-states.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { PlannedOperator } from './plan.js';
 

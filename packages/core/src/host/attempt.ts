@@ -404,7 +404,12 @@ export class Attempt implements AttemptGateway {
   #operator({ node, uid }: PlannedOperator, context: OperatorContext): Operator {
     switch (node.kind) {
       case 'source':
-        return new SourceOperator(node.source, context, this.#sources.client(uid, context.subtask));
+        return new SourceOperator({
+          source: node.source,
+          context,
+          splits: this.#sources.client(uid, context.subtask),
+          checkpointing: this.#options.checkpointing,
+        });
       case 'operator':
         return createOperator(node.spec, context);
       case 'sink':

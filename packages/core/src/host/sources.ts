@@ -1,10 +1,12 @@
 import { allOf } from '../contracts/all-of.js';
 import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
-import type { Source, SplitEnumerator } from '../contracts/source.js';
+import type { Source, SourceContext, SplitEnumerator } from '../contracts/source.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import type { OperatorContext } from '../operator/operator.js';
-import { sourceContext, sourceFailure, type SplitClient } from '../operator/source-operator.js';
+import { checkedEnumerator, checkedSnapshot } from '../operator/source-answers.js';
+import { sourceContext, sourceFailure } from '../operator/source-context.js';
+import type { SplitClient } from '../operator/split-client.js';
 import { decodeValues, encodeValues } from '../snapshot/stored-values.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
@@ -12,6 +14,7 @@ import { SplitAssignment } from './split-assignment.js';
 
 interface OpenSource {
   readonly source: Source<unknown>;
+  readonly context: SourceContext;
   readonly enumerator: SplitEnumerator;
   readonly assignment: SplitAssignment;
 }
@@ -30,8 +33,8 @@ export class Sources {
     const context = sourceContext(operator);
     const { uid } = context;
     try {
-      const enumerator = source.enumerator(context);
-      this.#open.set(uid, { source, enumerator, assignment: new SplitAssignment(enumerator) });
+      const enumerator = checkedEnumerator(context, source.enumerator(context));
+      this.#open.set(uid, { source, context, enumerator, assignment: new SplitAssignment(context, enumerator) });
       await enumerator.start(restored === undefined ? undefined : stateOf(restored, source));
     } catch (error) {
       throw sourceFailure(context, undefined, error);
@@ -45,10 +48,10 @@ export class Sources {
   }
 
   snapshot(checkpointId: CheckpointId): EnumeratorSnapshot[] {
-    return [...this.#open].map(([uid, { source, enumerator, assignment }]) => {
+    return [...this.#open].map(([uid, { source, context, enumerator, assignment }]) => {
       assignment.hold(checkpointId);
       const named = withPlace(source.serializer ?? defaultSerializer, uid, 'enumerator');
-      const { serializer, bytes } = encodeValues([enumerator.snapshot()], named);
+      const { serializer, bytes } = encodeValues([snapshotOf(context, enumerator)], named);
       return { uid, serializer, bytes };
     });
   }
@@ -78,6 +81,14 @@ export class Sources {
   async close(): Promise<void> {
     const closed = [...this.#open.values()].map(async ({ enumerator }) => enumerator.close());
     await allOf(closed);
+  }
+}
+
+function snapshotOf(context: SourceContext, enumerator: SplitEnumerator): unknown {
+  try {
+    return checkedSnapshot(context, enumerator.snapshot());
+  } catch (error) {
+    throw sourceFailure(context, undefined, error);
   }
 }
 

@@ -11,7 +11,7 @@ interface Covered {
 export class OpenReader {
   readonly split: SourceSplit;
   readonly reader: SourceReader<unknown>;
-  /** After the last record that was emitted: what the next checkpoint stores. */
+  /** After the last record that was emitted, and what a poll passed over behind it: what the next checkpoint stores. */
   position: unknown;
   isAtEnd = false;
   #covered: readonly Covered[] = [];
@@ -38,7 +38,8 @@ export class OpenReader {
     const covered = this.#covered.findLast((captured) => captured.checkpointId <= checkpointId);
     if (covered === undefined) return false;
     this.#covered = this.#covered.filter((captured) => captured.checkpointId > checkpointId);
-    await this.reader.completed?.(checkpointId, covered.position);
+    // There is nothing to tell of a reader that has no positions.
+    if (covered.position !== undefined) await this.reader.completed?.(checkpointId, covered.position);
     return covered.isAtEnd;
   }
 }

@@ -1,36 +1,28 @@
 import { Subject } from 'rxjs';
 import { allOf } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { ReaderContext, Source, SourceContext, SourceSplit } from '../contracts/source.js';
+import type { ReaderContext, Source, SourceReader, SourceSplit } from '../contracts/source.js';
 import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
-import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
-import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
 import { withPlace } from '../state/with-place.js';
 import { OpenReader } from './open-reader.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
+import { checkedPosition, checkedReader, checkedRecords, isPromiseLike } from './source-answers.js';
+import { sourceContext, sourceFailure } from './source-context.js';
+import { SPLITS, type SplitState } from './source-states.js';
+import type { SplitClient } from './split-client.js';
 
-/** Where a source subtask gets its splits: the enumerator behind the host. */
-export interface SplitClient {
-  /** undefined: nothing now, `onAvailable` is called later; 'end': never again. */
-  request(): SourceSplit | 'end' | undefined;
-  finished(splitId: string): void;
-  onAvailable: (() => void) | undefined;
-}
 /** What a pull brought: records moved, nothing now (the mailbox is used when there is), or no more records ever. */
 export type PullResult = 'moved' | 'waiting' | 'ended';
 
-interface SplitState {
-  readonly split: SourceSplit;
-  /** Absent: from the beginning. */
-  readonly position?: unknown;
-}
 /** A split that is read, or opened to be read. */
 interface Reading<T> {
   /** Where it is read from: what a checkpoint stores until the reader is open. */
   readonly start: SplitState;
   open: OpenReader | undefined;
+  /** Settles when it is open, or cannot be. */
+  opening: Promise<void>;
   /** What an asynchronous poll has brought. */
   ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
   /** Something of it has not settled yet. */
@@ -39,26 +31,12 @@ interface Reading<T> {
   closeOpened?: (() => Promise<void>) | undefined;
 }
 
-const STATE = 'splits';
-
-/** What the subtasks of a source keep in checkpoints. */
-export function sourceStates(source: Pick<Source<unknown>, 'serializer'>): Declared<OperatorStateDeclaration> {
-  return { states: [{ name: STATE, mode: 'list', serializer: source.serializer ?? defaultSerializer }], dropped: [] };
-}
-
-/** What an enumerator is told of the job around it. */
-export function sourceContext(context: OperatorContext): SourceContext {
-  const { job, uid, attempt, parallelism, clock, random, logger, metrics, signal } = context;
-  return { job, uid, attempt, parallelism, clock, random, logger, metrics, signal };
-}
-
-/** What a source threw, with its name on it. */
-export function sourceFailure({ uid, job }: SourceContext, split: SourceSplit | undefined, error: unknown): WeirError {
-  if (isWeirError(error)) return error;
-  const what = split === undefined ? '' : `, split ${split.id},`;
-  return new WeirError('SOURCE_FAILED', `Source ${uid} of job ${job}${what} could not be read: ${messageOf(error)}`, {
-    cause: error,
-  });
+export interface SourceOperatorOptions<T> {
+  readonly source: Source<T>;
+  readonly context: OperatorContext;
+  readonly splits: SplitClient;
+  /** False: nothing will ever be completed, so no reader is kept for that. */
+  readonly checkpointing: boolean;
 }
 
 /**
@@ -69,11 +47,12 @@ export class SourceOperator<T> implements Operator<never, T> {
   readonly #source: Source<T>;
   readonly #context: OperatorContext;
   readonly #splits: SplitClient;
+  readonly #checkpointing: boolean;
   readonly #output = new Subject<StreamElement<T>>();
   /** Not opened yet. */
   #restored: SplitState[] = [];
   #readings: Reading<T>[] = [];
-  /** Acknowledging readers whose split has ended stay until a checkpoint that covers their last record is complete. */
+  /** Readers that are to hear how far they are covered stay behind the end of their split, until a checkpoint that covers it is complete. */
   #ended: OpenReader[] = [];
   /** Splits that are being opened or closed. */
   #changing = 0;
@@ -83,10 +62,11 @@ export class SourceOperator<T> implements Operator<never, T> {
   #telling: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(source: Source<T>, context: OperatorContext, splits: SplitClient) {
+  constructor({ source, context, splits, checkpointing }: SourceOperatorOptions<T>) {
     this.#source = source;
     this.#context = context;
     this.#splits = splits;
+    this.#checkpointing = checkpointing;
   }
 
   connect(): Subject<StreamElement<T>> {
@@ -94,7 +74,8 @@ export class SourceOperator<T> implements Operator<never, T> {
   }
 
   async restore(state: RestoredState): Promise<void> {
-    this.#restored = (await state.operatorState(STATE, this.#serializer)) as SplitState[];
+    this.#restored = (await state.operatorState(SPLITS, this.#serializer)) as SplitState[];
+    for (const { split } of this.#restored) this.#splits.restored(split.id);
   }
 
   /** Emits up to `max` records, if there are any now. */
@@ -114,6 +95,11 @@ export class SourceOperator<T> implements Operator<never, T> {
     this.#output.next(FINAL_WATERMARK);
   }
 
+  /** Where a split begins may be for its reader to say ("now"): a checkpoint without that would let the next one begin somewhere else. */
+  prepare(): Promise<void> | undefined {
+    return this.#readings.find(({ open, start }) => open === undefined && start.position === undefined)?.opening;
+  }
+
   capture(checkpointId: CheckpointId): OperatorCapture {
     for (const open of this.#readers) open.captured(checkpointId);
     const opening = this.#readings.flatMap(({ start, open }) => (open === undefined ? [start] : []));
@@ -121,8 +107,8 @@ export class SourceOperator<T> implements Operator<never, T> {
       open === undefined ? [] : [{ split: open.split, position: open.position }],
     );
     const values: SplitState[] = [...opening, ...this.#restored, ...active];
-    const serializer = withPlace(this.#serializer, this.#context.uid, STATE);
-    return { operatorState: [{ name: STATE, mode: 'list', serializer, values }] };
+    const serializer = withPlace(this.#serializer, this.#context.uid, SPLITS);
+    return { operatorState: [{ name: SPLITS, mode: 'list', serializer, values }] };
   }
 
   /** One checkpoint after the other, so that no reader is told of two at a time. */
@@ -177,23 +163,36 @@ export class SourceOperator<T> implements Operator<never, T> {
       this.#emit(open, ready.records, ready.position);
       return true;
     }
-    const result = reader.poll(max);
-    if (result === 'end') {
-      this.#endOfSplit(reading, open);
+    const result: unknown = reader.poll(max);
+    if (isPromiseLike(result)) {
+      this.#await(reading, result, (answer) => {
+        const records = checkedRecords<T>(this.#context, open.split, answer);
+        const position = this.#positionOf(open);
+        if (records !== 'end' && records.length > 0) reading.ready = { records, position };
+        else this.#moveOn(reading, open, records, position);
+      });
       return false;
     }
-    if (Array.isArray(result)) {
-      const records = result as readonly T[];
-      if (records.length > 0) this.#emit(open, records, reader.position());
-      // Nothing yet and no promise of it: ask again next turn, not in a loop.
-      else this.#await(reading, Promise.resolve(), () => undefined);
-      return records.length > 0;
+    const records = checkedRecords<T>(this.#context, open.split, result);
+    const position = this.#positionOf(open);
+    if (records !== 'end' && records.length > 0) {
+      this.#emit(open, records, position);
+      return true;
     }
-    this.#await(reading, result as Promise<readonly T[] | 'end'>, (records) => {
-      if (records === 'end') this.#endOfSplit(reading, open);
-      else if (records.length > 0) reading.ready = { records, position: reader.position() };
-    });
+    this.#moveOn(reading, open, records, position);
+    // Nothing yet and no promise of it: ask again next turn, not in a loop.
+    if (records !== 'end') this.#await(reading, Promise.resolve(), () => undefined);
     return false;
+  }
+
+  /** A poll without records may have moved the reader all the same: past what it leaves out, or what was acknowledged before. */
+  #moveOn(reading: Reading<T>, open: OpenReader, answer: readonly T[] | 'end', position: unknown): void {
+    open.position = position;
+    if (answer === 'end') this.#endOfSplit(reading, open);
+  }
+
+  #positionOf({ reader, split, position }: OpenReader): unknown {
+    return checkedPosition(this.#context, split, reader.position(), position);
   }
 
   /** A reader may give more than it was asked for. What is too much for one batch goes through before any barrier: the position is behind all of it. */
@@ -216,17 +215,23 @@ export class SourceOperator<T> implements Operator<never, T> {
     if (start === undefined) return 'waiting';
     const { split, position } = start;
     // Until the reader is open the split is still where it was read to.
-    const reading: Reading<T> = { start, open: undefined, ready: undefined, isWaiting: false };
+    const reading: Reading<T> = {
+      start,
+      open: undefined,
+      opening: Promise.resolve(),
+      ready: undefined,
+      isWaiting: false,
+    };
     this.#readings.push(reading);
-    const context: ReaderContext = { ...sourceContext(this.#context), subtask: this.#context.subtask };
     this.#changing++;
-    this.#await(
+    reading.opening = this.#await(
       reading,
-      this.#naming(split, () => this.#source.open(split, position, context)),
+      this.#openReader(split, position),
       (reader) => {
         this.#changing--;
         reading.closeOpened = undefined;
         reading.open = new OpenReader(split, reader, position);
+        reading.open.position = this.#positionOf(reading.open);
       },
       (reader) => {
         const close = (): Promise<void> => this.#named(split, () => reader.close());
@@ -236,6 +241,12 @@ export class SourceOperator<T> implements Operator<never, T> {
       },
     );
     return 'waiting';
+  }
+
+  async #openReader(split: SourceSplit, position: unknown): Promise<SourceReader<T>> {
+    const context: ReaderContext = { ...sourceContext(this.#context), subtask: this.#context.subtask };
+    const reader = await this.#source.open(split, position, context);
+    return checkedReader(context, split, reader, this.#source.grade === 'acknowledging');
   }
 
   #request(): SplitState | 'end' | undefined {
@@ -255,13 +266,14 @@ export class SourceOperator<T> implements Operator<never, T> {
     this.#readings = this.#readings.filter((other) => other !== reading);
     open.isAtEnd = true;
     this.#splits.finished(open.split.id);
-    if (this.#source.grade === 'acknowledging') {
+    if (this.#checkpointing && open.reader.completed !== undefined) {
       this.#ended.push(open);
       this.#context.runInMailbox(() => undefined);
       return;
     }
     this.#changing++;
-    this.#await(reading, open.reader.close(), () => {
+    const close = async (): Promise<void> => open.reader.close();
+    this.#await(reading, close(), () => {
       this.#changing--;
     });
   }
@@ -280,10 +292,10 @@ export class SourceOperator<T> implements Operator<never, T> {
   /** Reads nothing of the split until `promise` settles; `then` runs between two records, `atOnce` before, also if the operator was closed meanwhile. */
   #await<R>(
     reading: Reading<T>,
-    promise: Promise<R>,
+    promise: PromiseLike<R>,
     then: (result: R) => void,
     atOnce?: (result: R) => Promise<void> | undefined,
-  ): void {
+  ): Promise<void> {
     const { split } = reading.start;
     reading.isWaiting = true;
     const inMailbox = (action: () => void): void => {
@@ -291,7 +303,7 @@ export class SourceOperator<T> implements Operator<never, T> {
         this.#naming(split, action);
       });
     };
-    const settled = promise.then(
+    const settled = Promise.resolve(promise).then(
       async (result) => {
         await atOnce?.(result);
         if (this.#closed) return;
@@ -310,6 +322,7 @@ export class SourceOperator<T> implements Operator<never, T> {
     this.#outstanding.add(settled);
     const forget = (): void => void this.#outstanding.delete(settled);
     settled.then(forget, forget);
+    return settled;
   }
 
   /** What the source throws in `call`, with its name and that of the split on it. */

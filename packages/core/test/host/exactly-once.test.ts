@@ -49,7 +49,7 @@ describe('a job that crashes at any moments and goes on from its newest checkpoi
   );
   test('restores records that were in flight in some of such runs', async () => {
     let restored = 0;
-    for (const [job, story] of fc.sample(fc.tuple(randomJob, incidents), { seed: 7, numRuns: 20 }))
+    for (const [job, story] of fc.sample(fc.tuple(randomJob, incidents), { seed: 7, numRuns: 60 }))
       restored += (await run(job, story, { overtakesAfter: 0 })).story.restoredInFlight;
     expect(restored).toBeGreaterThan(0);
   }, 60_000);

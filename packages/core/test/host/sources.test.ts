@@ -85,7 +85,7 @@ describe('splits', () => {
   test('that are found later are offered to everybody who waits, and to whoever asks before that', () => {
     const found: { id: string }[] = [];
     const enumerator: SplitEnumerator = { ...staticSplits([]), assign: () => found.shift() };
-    const assignment = new SplitAssignment(enumerator);
+    const assignment = new SplitAssignment(operatorContext(), enumerator);
     const told: number[] = [];
     const clients = [0, 1, 2].map((subtask) => {
       const client = assignment.client(subtask);
@@ -110,11 +110,67 @@ describe('splits', () => {
         return undefined;
       },
     };
-    const client = new SplitAssignment(enumerator).client(0);
+    const client = new SplitAssignment(operatorContext(), enumerator).client(0);
     let told = 0;
     client.onAvailable = () => told++;
     expect(client.request()).toBeUndefined();
     expect(told).toBe(1);
+  });
+});
+
+describe('an enumerator that answers', () => {
+  test.each<[string, unknown, string]>([
+    ['null', null, 'assign() of its enumerator returned null'],
+    ['a promise', Promise.resolve(undefined), 'returned a promise'],
+    ['a split without an id', { path: 'a' }, 'returned an object'],
+    ['a split with a number for its id', { id: 1 }, 'returned an object'],
+    ['another word', 'done', 'returned "done"'],
+  ])('%s where a split is due is named', async (_what, answer, text) => {
+    const sources = await sourcesWith({ in: { ...staticSplits([]), assign: () => answer as never } });
+    expect(() => sources.client('in', 0).request()).toThrow(/PROTOCOL_VIOLATION.*Source in of job test/);
+    expect(() => sources.client('in', 0).request()).toThrow(text);
+  });
+
+  test('the same split to two subtasks is named: both would read it', async () => {
+    const sources = await sourcesWith({ in: { ...staticSplits([]), assign: () => split('a') } });
+    expect(sources.client('in', 0).request()).toEqual(split('a'));
+    expect(() => sources.client('in', 1).request()).toThrow(
+      /PROTOCOL_VIOLATION.*split a: .*again while it is being read/,
+    );
+    sources.client('in', 0).finished('a');
+    expect(sources.client('in', 1).request()).toEqual(split('a'));
+  });
+
+  test('with a split that a restored reader goes on with is named', async () => {
+    const sources = await sourcesWith({ in: staticSplits([split('a')]) });
+    sources.client('in', 0).restored('a');
+    expect(() => sources.client('in', 1).request()).toThrow(/PROTOCOL_VIOLATION/);
+  });
+
+  test.each<[string, unknown]>([
+    ['nothing, which a restore would take for a first start', undefined],
+    ['a promise', Promise.resolve({})],
+  ])('a snapshot of %s is named', async (_what, answer) => {
+    const sources = await sourcesWith({ in: { ...staticSplits([]), snapshot: () => answer } });
+    expect(() => sources.snapshot(1)).toThrow(/PROTOCOL_VIOLATION.*Source in of job test: snapshot\(\)/);
+  });
+
+  test('a snapshot with an error is named', async () => {
+    const broken = {
+      ...staticSplits([]),
+      snapshot: (): never => {
+        throw new Error('boom');
+      },
+    };
+    const sources = await sourcesWith({ in: broken });
+    expect(() => sources.snapshot(1)).toThrow(/SOURCE_FAILED.*Source in of job test.*boom/);
+  });
+
+  test('to less than what an enumerator is asked is named at the start', async () => {
+    const { handBack: _, ...rest } = staticSplits([]);
+    await expect(sourcesWith({ in: rest as SplitEnumerator })).rejects.toThrow(
+      /PROTOCOL_VIOLATION.*Source in of job test: enumerator\(\) returned an object, which has no handBack\(\)/,
+    );
   });
 });
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Source, SourceGrade, SourceReader, SourceSplit } from '../../src/contracts/source.js';
 import type { CheckpointId } from '../../src/element/ids.js';
 import type { RestoredState } from '../../src/operator/operator.js';
-import { SourceOperator, type PullResult, type SplitClient } from '../../src/operator/source-operator.js';
+import { SourceOperator, type PullResult } from '../../src/operator/source-operator.js';
+import type { SplitClient } from '../../src/operator/split-client.js';
 import { StageFlow } from '../../src/stage/stage-flow.js';
 import { deferred } from '../support/deferred.js';
 import { operatorContext } from '../support/operator-context.js';
@@ -27,6 +28,7 @@ class SourceBench {
     splits: (SourceSplit | 'end' | undefined)[],
     grade: SourceGrade = 'replayable',
     bounded = true,
+    checkpointing = true,
   ) {
     const source: Source<number, SourceGrade, SourceSplit, number> = {
       grade,
@@ -39,6 +41,7 @@ class SourceBench {
     const client: SplitClient = {
       onAvailable: undefined,
       request: () => (splits.length === 0 ? 'end' : splits.shift()),
+      restored: () => undefined,
       finished: (id) => this.finished.push(id),
     };
     this.client = client;
@@ -47,7 +50,7 @@ class SourceBench {
       flow: this.flow,
       runInMailbox: (action) => this.#mailbox.push(action),
     });
-    this.operator = new SourceOperator(source, context, client);
+    this.operator = new SourceOperator({ source, context, splits: client, checkpointing });
     this.operator.connect().subscribe((element) => {
       if (element.kind === 'batch') this.emitted.push(...element.records);
     });
@@ -195,7 +198,7 @@ describe('a source operator', () => {
     const records = deferred<readonly number[]>();
     let polls = 0;
     const bench = new SourceBench(
-      opening(0, { poll: () => (polls++ === 0 ? records.promise : 'end'), position: () => 3 }),
+      opening(0, { poll: () => (polls++ === 0 ? records.promise : 'end'), position: () => (polls === 0 ? 0 : 3) }),
       [split('a')],
     );
     await bench.run(1);
@@ -203,7 +206,7 @@ describe('a source operator', () => {
     records.resolve([7, 8, 9]);
     await bench.readMailbox();
     expect(bench.emitted).toEqual([]);
-    expect(bench.capture()).toEqual([{ split: split('a') }]);
+    expect(bench.capture()).toEqual([{ split: split('a'), position: 0 }]);
     expect(bench.pull()).toBe('moved');
     expect(bench.emitted).toEqual([7, 8, 9]);
     expect(bench.capture()).toEqual([{ split: split('a'), position: 3 }]);
@@ -272,6 +275,81 @@ describe('a source operator', () => {
     }
     await bench.run();
     expect([...before, ...bench.emitted]).toHaveLength(lengths.reduce((sum, n) => sum + n, 0));
+  });
+});
+
+describe('the position of a reader', () => {
+  /** Begins at 100, which nobody but the reader knows, and has nothing to read. */
+  const atNow = (how: Partial<Reader>): Open => opening(0, { position: () => 100, poll: () => [], ...how });
+
+  test('is in checkpoints as soon as it is open, before the first poll', async () => {
+    const bench = new SourceBench(atNow({}), [split('a')]);
+    bench.pull();
+    await bench.readMailbox();
+    expect(bench.capture()).toEqual([{ split: split('a'), position: 100 }]);
+  });
+
+  test.each<[string, Reader['poll']]>([
+    ['at once', () => []],
+    ['by a promise', () => Promise.resolve([])],
+  ])(
+    'is asked after a poll that brought nothing %s: the reader may have passed over something',
+    async (_how, empty) => {
+      let position = 100;
+      const bench = new SourceBench(
+        atNow({
+          position: () => position,
+          poll: (max) => {
+            position++;
+            return empty(max);
+          },
+        }),
+        [split('a')],
+      );
+      await bench.run(1);
+      for (const passed of [101, 102]) {
+        bench.pull();
+        await bench.readMailbox();
+        expect(bench.capture()).toEqual([{ split: split('a'), position: passed }]);
+      }
+    },
+  );
+
+  test('is waited for by a checkpoint that comes while a split is opened for the first time', async () => {
+    const reader = deferred<Reader>();
+    const bench = new SourceBench(() => reader.promise, [split('a')]);
+    bench.pull();
+    let isPrepared = false;
+    const prepared = Promise.resolve(bench.operator.prepare()).then(() => {
+      isPrepared = true;
+    });
+    await bench.readMailbox();
+    expect(isPrepared).toBe(false);
+    reader.resolve(await atNow({})(split('a'), undefined));
+    await prepared;
+    await bench.readMailbox();
+    expect(bench.capture()).toEqual([{ split: split('a'), position: 100 }]);
+    expect(bench.operator.prepare()).toBeUndefined();
+  });
+
+  test('is not waited for where the split has one from before', async () => {
+    const bench = new SourceBench(() => deferred<Reader>().promise, []);
+    await bench.operator.restore(restoredSplits([{ split: split('a'), position: 3 }]));
+    bench.pull();
+    expect(bench.operator.prepare()).toBeUndefined();
+  });
+
+  test.each<[string, (reader: ReturnType<typeof deferred<Reader>>) => void]>([
+    ['fails', (reader) => reader.reject(new Error('gone'))],
+    ['comes when all is over', (reader) => reader.resolve(counter(1)(0))],
+  ])('keeps nobody waiting when opening %s', async (_how, settle) => {
+    const reader = deferred<Reader>();
+    const bench = new SourceBench(() => reader.promise, [split('a')]);
+    bench.pull();
+    const prepared = bench.operator.prepare();
+    const closed = bench.operator.close();
+    settle(reader);
+    await Promise.all([prepared, closed]);
   });
 });
 
@@ -407,6 +485,7 @@ describe('a source operator that is closed', () => {
     const closed: string[] = [];
     const open: Open = async ({ id }) =>
       counter(0, {
+        completed: () => undefined,
         close: () => {
           closed.push(id);
           if (id === 'a') throw new Error('stuck');
@@ -447,9 +526,60 @@ describe('a source that fails', () => {
     });
   });
 
-  test('is named when it gives something that is neither records, a promise nor the end', async () => {
-    const bench = new SourceBench(opening(0, { poll: () => undefined as never }), [split('a')]);
-    await expect(bench.run()).rejects.toMatchObject({ code: 'SOURCE_FAILED' });
+  test.each<[string, SourceGrade, Open, string]>([
+    [
+      'opens nothing',
+      'replayable',
+      () => Promise.resolve(undefined as never),
+      'open() gave undefined, which has no poll()',
+    ],
+    [
+      'opens something that cannot be closed',
+      'replayable',
+      opening(3, { close: undefined as never }),
+      'open() gave an object, which has no close()',
+    ],
+    ['acknowledges nothing', 'acknowledging', opening(3), 'a reader without completed()'],
+    [
+      'polls neither records, a promise nor the end',
+      'replayable',
+      opening(3, { poll: () => undefined as never }),
+      'poll() gave undefined',
+    ],
+    [
+      'promises what is neither records nor the end',
+      'replayable',
+      opening(3, { poll: () => Promise.resolve({ records: [1] } as never) }),
+      'poll() gave an object',
+    ],
+    [
+      'promises a position',
+      'replayable',
+      opening(3, { position: () => Promise.resolve(1) as never }),
+      'position() returned a promise',
+    ],
+  ])('against its contract is named with its split, and not tried again: %s', async (_how, grade, open, text) => {
+    const bench = new SourceBench(open, [split('a')], grade);
+    await expect(bench.run()).rejects.toMatchObject({
+      code: 'PROTOCOL_VIOLATION',
+      recoverable: false,
+      message: expect.stringMatching(/Source numbers of job test, split a: /),
+    });
+    await expect(new SourceBench(open, [split('a')], grade).run()).rejects.toThrow(text);
+  });
+
+  test('does not lose the position that it was opened at: it would begin at the beginning after the next failure', async () => {
+    const bench = new SourceBench(opening(9, { position: () => undefined as never }), []);
+    await bench.operator.restore(restoredSplits([{ split: split('a'), position: 7 }]));
+    await expect(bench.run()).rejects.toThrow(/PROTOCOL_VIOLATION.*split a.*although there was a position before/);
+  });
+
+  test('may open a reader without a promise', async () => {
+    const bench = new SourceBench(((_split: SourceSplit, position?: number) => counter(3)(position)) as never, [
+      split('a'),
+    ]);
+    expect(await bench.run()).toBe('ended');
+    expect(bench.emitted).toEqual([0, 1, 2]);
   });
 
   test('keeps a code of its own', async () => {
@@ -528,6 +658,67 @@ describe('a reader that acknowledges', () => {
     expect(log).toEqual(['a: 3 up to 20', 'a: closed']);
     await bench.operator.close();
     expect(log).toHaveLength(2);
+  });
+
+  test('is told nothing for as long as it has no position', async () => {
+    const told: unknown[] = [];
+    let position: number | undefined;
+    const open = opening(0, {
+      poll: () => [],
+      position: () => position as number,
+      completed: (...given) => void told.push(given),
+    });
+    const bench = new SourceBench(open, [split('a')], 'acknowledging');
+    await bench.run(1);
+    bench.capture(1);
+    position = 7;
+    bench.pull();
+    bench.capture(2);
+    await bench.operator.completed(1);
+    expect(told).toEqual([]);
+    await bench.operator.completed(2);
+    expect(told).toEqual([[2, 7]]);
+  });
+
+  test('hears of what it passed over before the end of its split', async () => {
+    let position = 5;
+    const told: unknown[] = [];
+    const open = opening(0, {
+      poll: () => {
+        position = 9;
+        return 'end';
+      },
+      position: () => position,
+      completed: (...given) => void told.push(given),
+    });
+    const bench = new SourceBench(open, [split('a')], 'acknowledging');
+    await bench.run(5);
+    bench.capture(1);
+    await bench.operator.completed(1);
+    expect(told).toEqual([[1, 9]]);
+  });
+
+  test('need not be of an acknowledging source to hear of its last position', async () => {
+    const log: string[] = [];
+    const open: Open = async (_split, position) =>
+      counter(3, {
+        completed: (id, upTo) => void log.push(`${String(id)} up to ${String(upTo)}`),
+        close: async () => void log.push('closed'),
+      })(position);
+    const bench = new SourceBench(open, [split('a')], 'replayable');
+    expect(await bench.run()).toBe('ended');
+    bench.capture(1);
+    await bench.operator.completed(1);
+    expect(log).toEqual(['1 up to 3', 'closed']);
+  });
+
+  test('is closed at the end of its split where no checkpoints are taken', async () => {
+    const log: string[] = [];
+    const open: Open = async (_split, position) =>
+      counter(3, { completed: () => undefined, close: async () => void log.push('closed') })(position);
+    const bench = new SourceBench(open, [split('a')], 'acknowledging', true, false);
+    expect(await bench.run()).toBe('ended');
+    expect(log).toEqual(['closed']);
   });
 
   test('is closed with the others if it stays to the end', async () => {

@@ -224,3 +224,4 @@ export { blobsOfKeyed } from './snapshot/blobs-of-keyed.js';
 export { decodeMetadata, encodeMetadata } from './snapshot/metadata.js';
 export { systemClock } from './adapters/system-clock.js';
 export { staticSplits } from './operator/static-splits.js';
+export type { StaticSplitsOptions } from './operator/static-splits.js';

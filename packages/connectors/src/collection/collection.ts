@@ -10,7 +10,7 @@ export function collection<T>(values: Iterable<T | Crash>): Source<T, 'replayabl
   return {
     grade: 'replayable',
     bounded: true,
-    enumerator: () => staticSplits([{ id: 'collection' }]),
+    enumerator: (context) => staticSplits([{ id: 'collection' }], { context, fixed: true }),
     async open(_split, position = 0, { job, uid }) {
       const { length } = script.records;
       if (position <= length) return new CollectionReader(script, position);

@@ -1,4 +1,5 @@
 import {
+  messageOf,
   WeirError,
   type JobName,
   type OperatorUid,
@@ -22,6 +23,11 @@ export interface FromObservableOptions {
   readonly overflow: Overflow;
   /** Records that are buffered between the Observable and the job. Default 10,000. */
   readonly capacity?: number | undefined;
+  /**
+   * Called once for each job, when the Observable has been subscribed for it: from here on every value is buffered. What a Subject was given before
+   * had no subscriber, is gone, and is seen by nobody who could count it. What it throws fails the job.
+   */
+  readonly onSubscribed?: ((job: JobName) => void) | undefined;
 }
 
 const SPLIT: SourceSplit = { id: 'observable' };
@@ -31,6 +37,8 @@ const POLICIES: readonly string[] = ['fail', 'drop-oldest', 'drop-newest'] satis
  * The values of an Observable, each at most once: after a failure the job goes on with what arrives next. It is subscribed once per job, before the
  * job's status becomes `running`, and not again at a restart; values that come while no attempt runs are buffered under the same policy. A source
  * that emits synchronously (`of`, `range`) does so at once, and meets the policy as soon as it has filled the buffer.
+ *
+ * What a Subject is given is safe from `onSubscribed` on, or once the status is `running`. That `env.start` has returned is too early.
  *
  * Completing ends the stream. An error fails the job after the values before it, and no restart is tried.
  */
@@ -51,15 +59,18 @@ export function fromObservable<T>(
   const feedOf = (context: SourceContext): ObservableFeed<T> => {
     const { job, uid } = context;
     const ofJob = feeds.get(job) ?? new Map<OperatorUid, ObservableFeed<T>>();
-    const feed = ofJob.get(uid) ?? new ObservableFeed(source, { overflow, capacity }, context);
+    const known = ofJob.get(uid);
+    if (known !== undefined) return known;
+    const feed = new ObservableFeed(source, { overflow, capacity }, context);
     feeds.set(job, ofJob.set(uid, feed));
+    tellOfSubscription(options, context);
     return feed;
   };
 
   return {
     grade: 'at-most-once',
     bounded: false,
-    enumerator: (context) => onlySplit(SPLIT, () => feedOf(context)),
+    enumerator: (context) => onlySplit(SPLIT, context, () => feedOf(context)),
     open: (_split, _position, context) => Promise.resolve(readerOf(feedOf(context).inbox)),
     jobEnded(job) {
       const ended = feeds.get(job) ?? [];
@@ -81,6 +92,18 @@ function readerOf<T>(inbox: Inbox<T>): SourceReader<T, undefined> {
       return Promise.resolve();
     },
   };
+}
+
+function tellOfSubscription({ onSubscribed }: FromObservableOptions, { job, uid }: SourceContext): void {
+  try {
+    onSubscribed?.(job);
+  } catch (error) {
+    // It is not called again, so a restart would go on without whatever it was to begin.
+    throw new WeirError('SOURCE_FAILED', `Source ${uid} of job ${job}: onSubscribed threw: ${messageOf(error)}`, {
+      cause: error,
+      recoverable: false,
+    });
+  }
 }
 
 function invalid(what: string): WeirError {

@@ -6,7 +6,7 @@ export type { FromObservableOptions } from './from-observable.js';
 export type { Overflow } from './observable-feed.js';
 export type { ObservableLike } from './observable-like.js';
 export { fromResumable } from './from-resumable.js';
-export type { FromResumableOptions } from './from-resumable.js';
+export type { FromResumableOptions, ResumableSplit } from './from-resumable.js';
 export type { Resumable } from './resumable-reader.js';
 export { toObservable } from './to-observable.js';
 export type { ToObservableOptions } from './to-observable.js';

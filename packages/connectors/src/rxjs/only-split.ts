@@ -1,13 +1,13 @@
-import { WeirError, type SourceSplit, type SplitEnumerator } from '@weir/core/contracts';
+import { WeirError, type SourceContext, type SourceSplit, type SplitEnumerator } from '@weir/core/contracts';
 
 type Progress = 'unassigned' | 'assigned' | 'finished';
 
 /** An enumerator of one split. `begin` is called at the start, before anything runs, unless the split was read to its end before a restore. */
-export function onlySplit(split: SourceSplit, begin: () => void): SplitEnumerator {
+export function onlySplit(split: SourceSplit, context: SourceContext, begin: () => void): SplitEnumerator {
   let progress: Progress = 'unassigned';
   const enumerator: SplitEnumerator = {
     start(restored) {
-      if (restored !== undefined) progress = readProgress(restored);
+      if (restored !== undefined) progress = readProgress(restored, context);
       if (progress !== 'finished') begin();
     },
     assign() {
@@ -29,11 +29,11 @@ export function onlySplit(split: SourceSplit, begin: () => void): SplitEnumerato
   return enumerator;
 }
 
-function readProgress(restored: unknown): Progress {
+function readProgress(restored: unknown, { job, uid }: SourceContext): Progress {
   if (restored === 'unassigned' || restored === 'assigned' || restored === 'finished') return restored;
   throw new WeirError(
     'CHECKPOINT_INCOMPATIBLE',
-    'The checkpoint holds the state of another kind of split enumerator than the source has now.',
+    `Source ${uid} of job ${job} has another kind of split enumerator now than the checkpoint holds the state of.`,
     { recoverable: false },
   );
 }

@@ -11,7 +11,11 @@ describe('an endless sequence', () => {
     capabilities: { grade: 'replayable', bounded: false },
     create: () => ({
       source: () => datagen({ from: -5, splits: 3 }),
-      expected: { '0/3': range(-5, 50, 3), '1/3': range(-4, 50, 3), '2/3': range(-3, 50, 3) },
+      expected: {
+        '0/3 from -5': range(-5, 50, 3),
+        '1/3 from -5': range(-4, 50, 3),
+        '2/3 from -5': range(-3, 50, 3),
+      },
     }),
   });
 });
@@ -26,7 +30,36 @@ describe('a sequence with an end and a rate', () => {
         '1/2': range(1, 20, 2).map((n) => `#${String(n)}`),
       },
       clock: new VirtualClock(),
+      gone: { splitId: '1/2', position: 21 },
     }),
+  });
+});
+
+describe('a checkpoint', () => {
+  /** The enumerator of a job that had begun with `before`, in a run with `after`. */
+  async function restored(before: DatagenOptions<number>, after: DatagenOptions<number>): Promise<void> {
+    const context = readerContext({ job: 'count', uid: 'numbers' });
+    const first = datagen(before).enumerator(context);
+    await first.start(undefined);
+    first.assign(0);
+    await datagen(after).enumerator(context).start(first.snapshot());
+  }
+
+  test.each<[string, DatagenOptions<number>, DatagenOptions<number>]>([
+    ['more splits', { splits: 2 }, { splits: 4 }],
+    ['fewer splits', { splits: 4 }, { splits: 2 }],
+    ['one split', { splits: 3, count: 100 }, { count: 100 }],
+    ['another first number', { splits: 2 }, { splits: 2, from: 1 }],
+  ])('is refused by a source with %s: numbers would come again', async (_what, before, after) => {
+    await expect(restored(before, after)).rejects.toMatchObject({
+      code: 'CHECKPOINT_INCOMPATIBLE',
+      recoverable: false,
+      message: expect.stringMatching(/Source numbers of job count has other splits than the checkpoint: "0\//),
+    });
+  });
+
+  test('is taken by a source that counts on, or at another rate', async () => {
+    await restored({ splits: 2, count: 10 }, { splits: 2, count: 20, ratePerSecond: 5 });
   });
 });
 

@@ -55,6 +55,56 @@ describe('a job over fromObservable', () => {
     expect(out).toEqual(['first', 'second']);
   });
 
+  test('says when it has subscribed, once for each job: from then on nothing is missed', async () => {
+    const out: string[] = [];
+    const subject = new Subject<string>();
+    const jobs: string[] = [];
+    const onSubscribed = (job: string): void => {
+      jobs.push(job);
+      subject.next('first');
+    };
+    subject.next('nobody is there');
+    const run = await runJob((env) => {
+      env
+        .from(fromObservable(subject, { overflow: 'fail', onSubscribed }))
+        .pipe(
+          map((text) => {
+            if (text === 'poison') throw new Error(text);
+            return text;
+          }),
+        )
+        .to(into(out));
+    });
+    await run.clock.settle();
+    subject.next('poison');
+    await run.clock.advance(RESTART_DELAY_MS);
+    subject.next('second');
+    subject.complete();
+    await run.clock.settle();
+    expect(await run.outcome).toBe('finished');
+    expect(out).toEqual(['first', 'second']);
+    expect(jobs).toEqual(['job']);
+  });
+
+  test('fails at once, and lets go of the Observable, when whoever was to begin sending throws', async () => {
+    const subject = new Subject<string>();
+    const cause = new Error('no connection');
+    const onSubscribed = (): never => {
+      throw cause;
+    };
+    const run = await runJob((env) => {
+      env.from(fromObservable(subject, { overflow: 'fail', onSubscribed }), { uid: 'live' }).to(into([]));
+    });
+    await run.clock.advance(60_000);
+    expect(await run.outcome).toMatchObject({
+      code: 'SOURCE_FAILED',
+      recoverable: false,
+      cause,
+      message: expect.stringContaining('Source live of job job: onSubscribed threw: no connection'),
+    });
+    expect(subject.observed).toBe(false);
+  });
+
   test('subscribes once, however often it restarts, and gets what came while no attempt ran', async () => {
     const out: number[] = [];
     const subject = new Subject<number>();

@@ -55,7 +55,11 @@ function reading(
   context: Parameters<typeof readerContext>[0] = {},
   position?: number,
 ): Promise<SourceReader<number, number>> {
-  return fromResumable({ start: 0, ...options }).open({ id: 'resumable' }, position, readerContext(context));
+  return fromResumable({ start: 0, ...options }).open(
+    { id: 'resumable', start: options.start ?? 0 },
+    position,
+    readerContext(context),
+  );
 }
 
 async function readToEnd(reader: SourceReader<number>, max: number): Promise<number[]> {

@@ -1,6 +1,7 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect, test } from 'vitest';
 import { staticSplits } from '../../src/operator/static-splits.js';
+import { operatorContext } from '../support/operator-context.js';
 
 const split = (id: string): { id: string } => ({ id });
 const splits = (...ids: string[]): { id: string }[] => ids.map(split);
@@ -70,6 +71,43 @@ describe('a restore', () => {
     after.finished('b');
     expect(drain(await started(['a', 'b', 'c'], after.snapshot()))).toEqual([]);
   });
+  describe('of splits that are fixed', () => {
+    const context = operatorContext({ uid: 'in', job: 'sums' });
+    const fixed = async (ids: readonly string[], restored?: unknown): Promise<ReturnType<typeof staticSplits>> => {
+      const enumerator = staticSplits(ids.map(split), { context, fixed: true });
+      await enumerator.start(restored);
+      return enumerator;
+    };
+    /** The first is finished, the second is being read. */
+    const state = async (): Promise<unknown> => {
+      const enumerator = await fixed(['a', 'b', 'c']);
+      enumerator.assign(0);
+      enumerator.assign(0);
+      enumerator.finished('a');
+      return enumerator.snapshot();
+    };
+
+    test('goes on with the same ones', async () => {
+      expect(drain(await fixed(['c', 'b', 'a'], await state()))).toEqual(['c']);
+    });
+    test.each([
+      ['one more', ['a', 'b', 'c', 'd']],
+      ['without one that waits', ['a', 'b']],
+      ['without one that is read', ['a', 'c']],
+      ['without one that is finished', ['b', 'c']],
+      ['with another instead', ['a', 'b', 'd']],
+      ['without any', []],
+    ])('refuses others by name: %s', async (_how, ids) => {
+      await expect(fixed(ids, await state())).rejects.toMatchObject({
+        code: 'CHECKPOINT_INCOMPATIBLE',
+        recoverable: false,
+        message: expect.stringMatching(
+          /Source in of job sums has other splits than the checkpoint: .* instead of "c", "b", "a"/,
+        ),
+      });
+    });
+  });
+
   test('adds splits that are new behind those that were waiting', async () => {
     const before = await started(['m', 'n']);
     before.assign(0);

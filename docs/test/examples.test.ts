@@ -37,7 +37,7 @@ const RUNS: Readonly<Record<string, Run>> = {
     },
     then: prints({ name: 'Lamport, Leslie', born: 1941 }, { name: 'Chandy', born: 1944 }),
   },
-  'connectors/rxjs.ts': { then: prints('tick 0', 'tick 1', 'tick 2', 0, 1, 4) },
+  'connectors/rxjs.ts': { then: prints('tick 0', 'tick 1', 'tick 2', 'order 1', 0, 1, 4) },
   'delays/main.ts': {
     given() {
       const delays = Array.from(

@@ -3,7 +3,7 @@ import { committed, fromObservable, fromResumable, toObservable } from '@weir/co
 import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment } from '@weir/core';
 import { map } from '@weir/core/operators';
-import { interval, map as each, range, take } from 'rxjs';
+import { interval, map as each, range, Subject, take } from 'rxjs';
 
 // Any Observable, at most once: what comes while the job restarts may be lost.
 const live = createEnvironment();
@@ -15,6 +15,25 @@ ticks.subscribe((tick) => {
   console.log(tick);
 });
 await live.execute('live');
+
+// A Subject keeps nothing: it may send once it has been subscribed.
+const orders = new Subject<string>();
+const sent = createEnvironment();
+sent
+  .from(
+    fromObservable(orders, {
+      overflow: 'fail',
+      onSubscribed: () => {
+        orders.next('order 1');
+        orders.complete();
+      },
+    }),
+  )
+  .pipe(toObservable())
+  .subscribe((order) => {
+    console.log(order);
+  });
+await sent.execute('orders');
 
 // Whatever can be opened at a position: replayable, and committed() emits only what a completed checkpoint covers.
 const exact = createEnvironment({ plugins: [checkpointCoordinator(), memoryBackend()] });

@@ -21,12 +21,12 @@ interface Reading<T> {
   /** Where it is read from: what a checkpoint stores until the reader is open. */
   readonly start: SplitState;
   open: OpenReader | undefined;
-  /** Settles when it is open, or cannot be. */
-  opening: Promise<void>;
   /** What an asynchronous poll has brought. */
   ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
   /** Something of it has not settled yet. */
   isWaiting: boolean;
+  /** When that has settled, one way or the other, its letter is in the mailbox. */
+  settled: Promise<void> | undefined;
   /** Closes a reader that has been opened, until it is in `open`: an attempt that fails in between never gets to that. */
   closeOpened?: (() => Promise<void>) | undefined;
 }
@@ -97,7 +97,7 @@ export class SourceOperator<T> implements Operator<never, T> {
 
   /** Where a split begins may be for its reader to say ("now"): a checkpoint without that would let the next one begin somewhere else. */
   prepare(): Promise<void> | undefined {
-    return this.#readings.find(({ open, start }) => open === undefined && start.position === undefined)?.opening;
+    return this.#readings.find(({ open, start }) => open === undefined && start.position === undefined)?.settled;
   }
 
   capture(checkpointId: CheckpointId): OperatorCapture {
@@ -218,13 +218,13 @@ export class SourceOperator<T> implements Operator<never, T> {
     const reading: Reading<T> = {
       start,
       open: undefined,
-      opening: Promise.resolve(),
       ready: undefined,
       isWaiting: false,
+      settled: undefined,
     };
     this.#readings.push(reading);
     this.#changing++;
-    reading.opening = this.#await(
+    this.#await(
       reading,
       this.#openReader(split, position),
       (reader) => {
@@ -295,7 +295,7 @@ export class SourceOperator<T> implements Operator<never, T> {
     promise: PromiseLike<R>,
     then: (result: R) => void,
     atOnce?: (result: R) => Promise<void> | undefined,
-  ): Promise<void> {
+  ): void {
     const { split } = reading.start;
     reading.isWaiting = true;
     const inMailbox = (action: () => void): void => {
@@ -322,7 +322,7 @@ export class SourceOperator<T> implements Operator<never, T> {
     this.#outstanding.add(settled);
     const forget = (): void => void this.#outstanding.delete(settled);
     settled.then(forget, forget);
-    return settled;
+    reading.settled = settled;
   }
 
   /** What the source throws in `call`, with its name and that of the split on it. */

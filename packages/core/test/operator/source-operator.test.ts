@@ -662,16 +662,16 @@ describe('a reader that acknowledges', () => {
 
   test('is told nothing for as long as it has no position', async () => {
     const told: unknown[] = [];
-    let position: number | undefined;
+    const at: { position?: number } = {};
     const open = opening(0, {
       poll: () => [],
-      position: () => position as number,
+      position: () => at.position as number,
       completed: (...given) => void told.push(given),
     });
     const bench = new SourceBench(open, [split('a')], 'acknowledging');
     await bench.run(1);
     bench.capture(1);
-    position = 7;
+    at.position = 7;
     bench.pull();
     bench.capture(2);
     await bench.operator.completed(1);

@@ -65,6 +65,14 @@ const RUNS: Readonly<Record<string, Run>> = {
       expect(printed).toEqual([expect.stringMatching(/^GRAPH_EMPTY: /)]);
     },
   },
+  'from-flink/first-job.ts': {
+    then(printed) {
+      expect(printed.join('')).toMatch(/word: 'odd', count: \d\d/);
+      expect(printed.at(-1)).toMatch(/^RESTART_SUPPRESSED: .*the 300th record/);
+    },
+  },
+  'from-flink/failure-rate.ts': { then: prints('1 2 3 4') },
+  'from-flink/fallback.ts': { then: prints('a b') },
   'iterations/collatz.ts': { then: prints('6 takes 8 steps', '7 takes 16 steps', '27 takes 111 steps') },
   'operations/service.ts': {
     given() {

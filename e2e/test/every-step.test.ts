@@ -119,6 +119,7 @@ describe('every single fsync is needed', () => {
       readFile: (name) => disk.readFile(name),
       readDirectory: (name) => disk.readDirectory(name),
       stat: (name) => disk.stat(name),
+      realPath: (name) => disk.realPath(name),
       makeDirectory: (name) => disk.makeDirectory(name),
       rename: (from, to) => disk.rename(from, to),
       remove: (name) => disk.remove(name),

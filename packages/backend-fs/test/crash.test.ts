@@ -32,6 +32,7 @@ function forgetting(target: 'file' | 'folder', path: RegExp, nth?: number): (dis
       readFile: (name) => disk.readFile(name),
       readDirectory: (name) => disk.readDirectory(name),
       stat: (name) => disk.stat(name),
+      realPath: (name) => disk.realPath(name),
       makeDirectory: (name) => disk.makeDirectory(name),
       rename: (from, to) => disk.rename(from, to),
       remove: (name) => disk.remove(name),

@@ -98,6 +98,7 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
     await rejects(fs.readFile(`${root}/none`), 'ENOENT');
     await rejects(fs.open(`${root}/none`, 'read'), 'ENOENT');
     await rejects(fs.stat(`${root}/none`), 'ENOENT');
+    await rejects(fs.realPath(`${root}/none`), 'ENOENT');
     await rejects(fs.readDirectory(`${root}/none`), 'ENOENT');
     await rejects(fs.syncDirectory(`${root}/none`), 'ENOENT');
     await rejects(fs.rename(`${root}/none`, `${root}/some`), 'ENOENT');
@@ -120,6 +121,16 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
     assert.equal((await fs.stat(`${root}/file`)).size, 5);
     assert.equal((await fs.stat(`${root}/folder`)).kind, 'directory');
     await rejects(fs.readDirectory(`${root}/file`), 'ENOTDIR');
+  });
+
+  check('has one name for each file and folder, however it is spelt', async (fs, root) => {
+    await fs.makeDirectory(`${root}/folder`);
+    await write(fs, `${root}/folder/file`, bytes('x'));
+    const [folder, file] = [await fs.realPath(`${root}/folder`), await fs.realPath(`${root}/folder/file`)];
+    assert.equal(await read(fs, file), 'x');
+    assert.notEqual(folder, file);
+    assert.equal(await fs.realPath(`${root}/./folder/../folder/`), folder);
+    assert.equal(await fs.realPath(file), file);
   });
 
   check('says whether a folder is new', async (fs, root) => {

@@ -21,7 +21,7 @@ export async function readCommitted<T>(
 ): Promise<T[]> {
   const source = fileSource({ path: dir, format, fileSystem });
   const records: T[] = [];
-  for (const id of await listFiles(fileSystem, await locate(fileSystem, dir))) {
+  for (const id of await listFiles(fileSystem, await locate(fileSystem, dir), CONTEXT)) {
     const reader = await source.open({ id }, undefined, CONTEXT);
     try {
       for (;;) {

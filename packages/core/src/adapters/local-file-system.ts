@@ -1,10 +1,35 @@
 import fs from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { DirectoryEntry, FileHandle, FileStat, FileSystem } from '../contracts/file-system.js';
 
-/** The disk of this machine through node:fs/promises. Failures are Node's own, with their `code`. */
+/**
+ * The disk of this machine through node:fs/promises. Failures are Node's own, with their `code`. A relative path is one from the working directory
+ * that the process has now, wherever it changes to later.
+ */
 export function localFileSystem(): FileSystem {
-  return LOCAL;
+  const from = workingDirectory();
+  const at = (path: string): string => (isAbsolute(path) ? path : resolve(from, path));
+  return {
+    open: (path, mode) => LOCAL.open(at(path), mode),
+    readFile: (path) => LOCAL.readFile(at(path)),
+    readDirectory: (path) => LOCAL.readDirectory(at(path)),
+    stat: (path) => LOCAL.stat(at(path)),
+    realPath: (path) => LOCAL.realPath(at(path)),
+    makeDirectory: (path) => LOCAL.makeDirectory(at(path)),
+    rename: (from, to) => LOCAL.rename(at(from), at(to)),
+    remove: (path) => LOCAL.remove(at(path)),
+    removeTree: (path) => LOCAL.removeTree(at(path)),
+    syncDirectory: (path) => LOCAL.syncDirectory(at(path)),
+  };
+}
+
+/** One that was removed is no reason to fail for those who use absolute paths only. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '';
+  }
 }
 
 // Append mode also for a new file: after `truncate` the next write must go to the new end.
@@ -23,6 +48,7 @@ const LOCAL: FileSystem = {
     const stats = await fs.stat(path);
     return { kind: kindOf(stats), size: stats.size, modifiedMs: stats.mtimeMs };
   },
+  realPath: (path) => fs.realpath(path),
   async makeDirectory(path) {
     try {
       await fs.mkdir(path);

@@ -1,5 +1,6 @@
 export interface DirectoryEntry {
   readonly name: string;
+  /** A link is 'other', whatever it leads to. */
   readonly kind: 'file' | 'directory' | 'other';
 }
 export interface FileStat {
@@ -18,7 +19,10 @@ export interface FileSystem {
   open(path: string, mode: 'create' | 'append' | 'read'): Promise<FileHandle>;
   readFile(path: string): Promise<Uint8Array>;
   readDirectory(path: string): Promise<readonly DirectoryEntry[]>;
+  /** Of what a link leads to, if it is one. */
   stat(path: string): Promise<FileStat>;
+  /** The one absolute name without links of what is there. */
+  realPath(path: string): Promise<string>;
   /** Creates one folder; says whether it was new. The parent must exist. */
   makeDirectory(path: string): Promise<'created' | 'exists'>;
   /** Atomic; replaces a file of the new name. A folder may be renamed too, but never onto one that holds something (an error). */

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { DirectoryEntry, FileHandle, FileStat, FileSystem } from '@weir/core/contracts';
 import type { CrashOutcome } from './crash-outcome.js';
 import { Faults, type FailureOptions, type Fault, type Hold } from './faults.js';
@@ -98,6 +99,13 @@ export class CrashFileSystem implements FileSystem {
     const node = this.#tree.get(path, 'stat');
     if (node.kind === 'directory') return { kind: 'directory', size: 0, modifiedMs: 0 };
     return { kind: 'file', size: node.length, modifiedMs: node.modifiedMs };
+  }
+
+  /** It has no links. */
+  async realPath(path: string): Promise<string> {
+    await this.#step({ op: 'realPath', path });
+    this.#tree.get(path, 'realPath');
+    return posix.resolve('/', path);
   }
 
   async makeDirectory(path: string): Promise<'created' | 'exists'> {

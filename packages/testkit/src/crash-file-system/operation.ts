@@ -3,6 +3,7 @@ export type OperationName =
   | 'readFile'
   | 'readDirectory'
   | 'stat'
+  | 'realPath'
   | 'makeDirectory'
   | 'rename'
   | 'remove'

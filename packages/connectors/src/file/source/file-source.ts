@@ -17,8 +17,9 @@ import type { FilePosition } from './position.js';
 
 export interface FileSourceOptions<T> {
   /**
-   * A file, a folder, or a glob with `/` ('logs/**\/*.csv'). A folder is read with all below it. Files are listed once, at the start, and read in
-   * the order of their names; hidden ones, those that begin with `_`, and those that end with .tmp, .part, .partial or .inprogress are left out.
+   * A file, a folder, or a glob with `/` ('logs/**\/*.csv'). A folder is read with all below it, links to files and folders included. Files are
+   * listed once, at the start, and read in the order of their names; hidden ones, those that begin with `_`, and those that end with .tmp, .part,
+   * .partial or .inprogress are left out. A relative path is one from the working directory that the process has when the source is described.
    */
   readonly path: string;
   readonly format: Decoder<T>;
@@ -42,7 +43,7 @@ const DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024;
  * Reads files, each of them a split. It goes on exactly where a checkpoint was taken: at a byte of a file of lines, which is sought (but for gzip,
  * which is decompressed again up to it), or at a row of a row group.
  *
- * No file at all is SOURCE_FAILED; a file that is gone or shorter than it was is SOURCE_POSITION_GONE; what cannot be decoded SOURCE_MALFORMED.
+ * No file at all, and a link that leads nowhere or around in a circle, is SOURCE_FAILED; a file that is gone or shorter than it was is SOURCE_POSITION_GONE; what cannot be decoded SOURCE_MALFORMED.
  */
 export function fileSource<T>(options: FileSourceOptions<T>): Source<T, 'replayable', FileSplit, FilePosition> {
   const {
@@ -55,14 +56,18 @@ export function fileSource<T>(options: FileSourceOptions<T>): Source<T, 'replaya
   return {
     grade: 'replayable',
     bounded: true,
-    enumerator: ({ job, uid }) =>
-      staticSplits(async (restored) => {
-        const names = await listFiles(fileSystem, await locate(fileSystem, options.path));
-        if (names.length > 0 || restored) return names.map((id) => ({ id }));
-        throw new WeirError('SOURCE_FAILED', `Source ${uid} of job ${job}: there are no files at ${options.path}.`, {
-          recoverable: false,
-        });
-      }),
+    enumerator: (context) =>
+      staticSplits(
+        async (restored) => {
+          const names = await listFiles(fileSystem, await locate(fileSystem, options.path), context);
+          if (names.length > 0 || restored) return names.map((id) => ({ id }));
+          const { job, uid } = context;
+          throw new WeirError('SOURCE_FAILED', `Source ${uid} of job ${job}: there are no files at ${options.path}.`, {
+            recoverable: false,
+          });
+        },
+        { context },
+      ),
     async open({ id }, position, context): Promise<SourceReader<T, FilePosition>> {
       const { root } = await locate(fileSystem, options.path);
       const file: InputFile = { path: path.join(root, id), fileSystem, gzip: isGzip(options, id), context };

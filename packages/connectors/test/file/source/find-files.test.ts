@@ -1,6 +1,8 @@
 import { mkdtemp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { SILENT } from '@weir/core/contracts';
 import { readerContext, sourceContext } from '@weir/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileSource, textLines } from '../../../src/file/index.js';
@@ -112,11 +114,87 @@ describe('on a real disk', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('links to files are followed, links to folders are not', async () => {
+  test('links to files and to folders are followed', async () => {
     await mkdir(path.join(folder, 'in'));
+    await mkdir(path.join(folder, 'elsewhere/deep'), { recursive: true });
     await writeFile(path.join(folder, 'a.txt'), 'a');
+    await writeFile(path.join(folder, 'elsewhere/deep/b.txt'), 'b');
     await symlink(path.join(folder, 'a.txt'), path.join(folder, 'in/link.txt'));
-    await symlink(folder, path.join(folder, 'in/loop'));
-    expect(await idsOf(path.join(folder, 'in'))).toEqual(['link.txt']);
+    await symlink(path.join(folder, 'elsewhere'), path.join(folder, 'in/linked'));
+    await symlink(path.join(folder, 'in'), path.join(folder, 'way'));
+    for (const way of ['in', 'way', 'in/**/*.txt'])
+      expect(await idsOf(path.join(folder, way))).toEqual(['link.txt', 'linked/deep/b.txt']);
+    const reader = await source(path.join(folder, 'in')).open({ id: 'linked/deep/b.txt' }, undefined, readerContext());
+    expect((await drain(reader)).records).toEqual(['b']);
+  });
+
+  test('a folder that two links lead to is read under both names', async () => {
+    await mkdir(path.join(folder, 'in/x'), { recursive: true });
+    await writeFile(path.join(folder, 'in/x/a.txt'), 'a');
+    await symlink('x', path.join(folder, 'in/y'));
+    expect(await idsOf(path.join(folder, 'in'))).toEqual(['x/a.txt', 'y/a.txt']);
+  });
+
+  test.each([
+    ['to its folder', '.', 'in/deep/link'],
+    ['to a folder above', '..', 'in/deep/link'],
+    ['above all that is read', '../..', 'in/deep/link/in'],
+  ])('a link %s, which has no end below it, is refused by name', async (_where, target, name) => {
+    await mkdir(path.join(folder, 'in/deep'), { recursive: true });
+    await writeFile(path.join(folder, 'in/a.txt'), 'a');
+    await symlink(target, path.join(folder, 'in/deep/link'));
+    const failure = idsOf(path.join(folder, 'in'));
+    await expect(failure).rejects.toMatchObject({ code: 'SOURCE_FAILED', recoverable: false });
+    await expect(failure).rejects.toThrow(`${path.join(folder, name)} is a link to`);
+  });
+
+  test.each([
+    ['to nothing', 'missing.txt'],
+    ['to itself', 'lost.txt'],
+  ])('a link %s is refused by name: there was to be input', async (_where, target) => {
+    await mkdir(path.join(folder, 'in'));
+    await writeFile(path.join(folder, 'in/a.csv'), 'a');
+    await symlink(target, path.join(folder, 'in/lost.txt'));
+    await expect(idsOf(path.join(folder, 'in'))).rejects.toThrow(/SOURCE_FAILED.*in.lost\.txt leads nowhere/);
+    expect(await idsOf(path.join(folder, 'in/*.csv'))).toEqual(['a.csv']);
+  });
+
+  test('what is neither a file nor a folder is passed over with a warning, and is no input by itself', async () => {
+    await mkdir(path.join(folder, 'in'));
+    await writeFile(path.join(folder, 'in/a.txt'), 'a');
+    const socket = path.join(folder, 'in/socket');
+    const server = createServer();
+    await new Promise<void>((listening) => void server.listen(socket, listening));
+    try {
+      const warned: unknown[] = [];
+      const logger = { ...SILENT, warn: (fields: object) => void warned.push(fields) };
+      const enumerator = source(path.join(folder, 'in')).enumerator(sourceContext({ logger }));
+      await enumerator.start(undefined);
+      expect([enumerator.assign(0), enumerator.assign(0)]).toEqual([{ id: 'a.txt' }, 'end']);
+      expect(warned).toEqual([{ uid: 'source', file: socket }]);
+      await expect(idsOf(socket)).rejects.toThrow(/SOURCE_FAILED.*neither a file nor a folder/);
+    } finally {
+      await new Promise((closed) => server.close(closed));
+    }
+  });
+
+  test('a relative path stays the one that it was when the source was described', async () => {
+    await mkdir(path.join(folder, 'here/in'), { recursive: true });
+    await mkdir(path.join(folder, 'there/in'), { recursive: true });
+    await writeFile(path.join(folder, 'here/in/a.txt'), 'right');
+    await writeFile(path.join(folder, 'there/in/a.txt'), 'wrong');
+    const before = process.cwd();
+    try {
+      process.chdir(path.join(folder, 'here'));
+      const [plain, glob] = [source('in'), source('in/*.txt')];
+      process.chdir(path.join(folder, 'there'));
+      for (const described of [plain, glob]) {
+        expect(await splitsOf(described)).toEqual([{ id: 'a.txt' }]);
+        const reader = await described.open({ id: 'a.txt' }, undefined, readerContext());
+        expect((await drain(reader)).records).toEqual(['right']);
+      }
+    } finally {
+      process.chdir(before);
+    }
   });
 });

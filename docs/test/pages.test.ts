@@ -2,6 +2,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { codeWithoutFile, examplesIn, withExamples } from './support/examples.js';
 import { exists, filesBelow, PAGES, ROOT, textOf } from './support/pages.js';
+import { withFigures } from './support/figures.js';
 import { anchorsOf, linksOf } from './support/links.js';
 
 describe.each(PAGES)('%s', (page) => {
@@ -10,6 +11,10 @@ describe.each(PAGES)('%s', (page) => {
     expect(codeWithoutFile(text), 'blocks of code without <!-- docs/….ts --> before them').toBe(0);
     expect(examplesIn(text).filter((file) => !exists(file))).toEqual([]);
     await expect(withExamples(text)).toMatchFileSnapshot(path.join(ROOT, page));
+  });
+
+  test('shows figures as the newest measurement of each has them (vitest -u puts them in)', async () => {
+    await expect(withFigures(textOf(page))).toMatchFileSnapshot(path.join(ROOT, page));
   });
 
   test('links to what exists', () => {

@@ -1,10 +1,25 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defaultServerConditions } from 'vite';
+import { defaultServerConditions, type Plugin } from 'vite';
 import { defineProject } from 'vitest/config';
 
 // Tests read the sources of every package, so they never run against a stale dist.
 const conditions = ['weir-source', ...defaultServerConditions];
+
+/** How many times as often as it says each property is tried: `PROPERTY_RUNS=100 npm test`. */
+const PROPERTY_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1);
+
+/** Multiplies what the code of a property says of its runs. Samples, which are no trials, stay as they are. */
+const moreRuns: Plugin = {
+  name: 'more-runs',
+  enforce: 'pre',
+  transform: (code, id) =>
+    /\/(test|testkit\/src)\//.test(id) && !id.includes('/node_modules/')
+      ? code.replace(/^(?!.*fc\.sample).*$/gm, (line) =>
+          line.replace(/\bnumRuns: ([\w.]+)/, `numRuns: ($1) * ${String(PROPERTY_RUNS)}`),
+        )
+      : undefined,
+};
 
 /** The vitest project of one workspace folder. `configUrl` is the `import.meta.url` of its vitest.config.ts. */
 export const project = (name: string, configUrl: string): ReturnType<typeof defineProject> => {
@@ -14,13 +29,17 @@ export const project = (name: string, configUrl: string): ReturnType<typeof defi
     existsSync(tests) &&
     readdirSync(tests, { recursive: true, encoding: 'utf8' }).some((f) => f.endsWith('.test-d.ts'));
   return defineProject({
+    plugins: PROPERTY_RUNS === 1 ? [] : [moreRuns],
     resolve: { conditions },
     ssr: { resolve: { conditions } },
     test: {
       name,
       include: ['test/**/*.test.ts'],
       // Properties compute for seconds, several at once: the limit is there for what hangs, not for a machine that has more to do.
-      testTimeout: 60_000,
+      testTimeout: 60_000 * PROPERTY_RUNS,
+      ...(PROPERTY_RUNS === 1
+        ? {}
+        : { setupFiles: [fileURLToPath(new URL('property-runs.setup.ts', import.meta.url))] }),
       typecheck: { enabled: hasTypeTests, include: ['test/**/*.test-d.ts'], tsconfig: './tsconfig.types.json' },
     },
   });

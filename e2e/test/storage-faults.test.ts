@@ -84,9 +84,7 @@ describe('a storage that is', () => {
     const late = times(1, 6).map((nth): StorageFault => ({ on: 'publish', nth, does: { kind: 'delay', ms: 500 } }));
     const counting = await start(late.slice(0, 1), { timeout: 30, tolerableFailures: Infinity });
     await toTheEnd(counting);
-    expect(counting.told('warning').map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('still being published'),
-    );
+    expect(reasons(counting)).toEqual(['CHECKPOINT_EXPIRED']);
     const slow = await start(
       times(1, 6).map((nth): StorageFault => ({ on: 'create', nth, does: { kind: 'delay', ms: 500 } })),
       { timeout: 30, tolerableFailures: Infinity },

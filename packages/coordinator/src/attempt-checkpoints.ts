@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   WeirError,
   messageOf,
@@ -8,28 +9,29 @@ import {
   type RestoredFrom,
   type SubtaskReport,
 } from '@weir/core/contracts';
-import { checkpointFailed, reasonOf } from './abort.js';
+import { reasonOf } from './abort.js';
+import { CommitWatch } from './commit-watch.js';
 import { complete, type CompletingAttempt, type Completion } from './completion.js';
+import { SET_UP_PATIENCE_MS, entryOf, type Entry } from './entry.js';
+import { expiryOf } from './expiry.js';
 import { giveUpCheckpoint, type Remains } from './give-up.js';
-import { warn, type CheckpointedJob } from './job.js';
+import type { CheckpointedJob } from './job.js';
 import { PendingCheckpoint } from './pending-checkpoint.js';
 import { Requests, type Asked } from './requests.js';
 import { PeriodicSchedule } from './schedule.js';
 import { createLocation, sendBarriers } from './set-up.js';
 import type { SavepointWish } from './savepoint.js';
 import type { CheckpointRequest } from './trigger.js';
+import { within } from './within.js';
 
-interface Entry {
-  readonly pending: PendingCheckpoint;
-  readonly asked: Asked;
-  stopTimeout: () => void;
-}
-
+/** For how long the end of an attempt waits for answers of the storage. What is published by then is what the next attempt goes back to. */
+const END_GRACE_MS = 10_000;
 /** The checkpoints of one running attempt, from request to end. What is decided elsewhere is done here; nothing of it outlives the attempt. */
 export class AttemptCheckpoints implements CompletingAttempt {
   readonly gateway: AttemptGateway;
   readonly restoredFrom: RestoredFrom | undefined;
   readonly plan: PlanDescription;
+  readonly commits: CommitWatch;
   readonly #job: CheckpointedJob;
   readonly #schedule: PeriodicSchedule | undefined;
   readonly #requests: Requests;
@@ -37,7 +39,8 @@ export class AttemptCheckpoints implements CompletingAttempt {
   readonly #entries = new Map<CheckpointId, Entry>();
   /** What is being written, apart from `_metadata`. */
   readonly #writing = new Set<Promise<unknown>>();
-  #publishing: Promise<void> = Promise.resolve();
+  /** The checkpoint that is published last, of those that the job falls back to. */
+  #lastPublished: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
 
   constructor(
@@ -48,9 +51,12 @@ export class AttemptCheckpoints implements CompletingAttempt {
     const { clock, random, settings } = job.context;
     const { intervalMs, minPauseMs } = settings;
     this.#job = job;
+    // Commits that are under way listen, each for its checkpoint.
+    setMaxListeners(0, this.#ending.signal);
     this.gateway = gateway;
     this.restoredFrom = run.restoredFrom;
     this.plan = run.plan;
+    this.commits = new CommitWatch(job);
     this.#requests = new Requests(job, (delayMs) => this.#schedule?.postpone(delayMs));
     if (intervalMs === undefined) return;
     const fire = (): void => {
@@ -82,6 +88,14 @@ export class AttemptCheckpoints implements CompletingAttempt {
     this.#requests.refusePeriodic('PERIODIC_SCHEDULER_SHUTDOWN');
   }
 
+  /** Those under way are given up as well, unless they are being published. */
+  abortPeriodic(): void {
+    this.stopPeriodic();
+    for (const { pending } of [...this.#entries.values()])
+      if (pending.trigger === 'periodic' && pending.isOpen())
+        this.giveUp(pending, 'PERIODIC_SCHEDULER_SHUTDOWN', undefined);
+  }
+
   /** Periodic checkpoints come again, as at the start. */
   startPeriodic(): void {
     this.#schedule?.start();
@@ -103,57 +117,55 @@ export class AttemptCheckpoints implements CompletingAttempt {
     }
     statistics.acked(checkpointId);
     context.emit({ kind: 'checkpoint-acked', checkpointId, subtask, stateBytes });
-    if (entry.pending.isFullyAcknowledged) this.#publish(entry.pending);
+    if (entry.pending.isFullyAcknowledged) this.#publish(entry);
   }
 
   /** Starts what may start: something has changed. */
   look(): void {
-    const { context, ledger, cleaner } = this.#job;
+    const { context, ledger } = this.#job;
     const pending = [...this.#entries.values()].map((entry) => entry.pending);
     const asked = this.#requests.next({
       isTriggering: pending.some((p) => p.phase === 'setting-up'),
-      pending: pending.length,
-      cleaning: cleaner.cleaning,
-      lastCompletedAt: ledger.lastCompletedAt,
+      pending: pending.filter((p) => p.savepoint === undefined || p.isOpen()).length,
+      collecting: pending.filter((p) => p.isOpen()).length,
+      lastEndedAt: ledger.lastEndedAt,
       now: context.clock.monotonic(),
     });
-    if (asked === undefined) return;
-    if (this.#refuses(asked)) this.look();
+    if (asked === undefined) this.#makeWay();
+    else if (this.#refuses(asked)) this.look();
     // That one is being set up now, so no other can start before it is done with that.
     else void this.#trigger(asked);
   }
 
-  /** Ends everything that can still be ended; settles when no write is under way. A checkpoint that is being published may still complete. */
+  /** Ends everything that can still be ended. A checkpoint that is being published may still complete, if the storage answers soon. */
   async end(reason: 'CHECKPOINT_COORDINATOR_SUSPEND' | 'CHECKPOINT_COORDINATOR_SHUTDOWN'): Promise<void> {
     const attempt = String(this.gateway.attempt);
-    this.#ending.abort(
-      new WeirError('JOB_NOT_RUNNING', `Attempt ${attempt} of job ${this.#job.context.job} has ended.`),
-    );
+    const { context, cleaner, unanswered } = this.#job;
+    this.#ending.abort(new WeirError('JOB_NOT_RUNNING', `Attempt ${attempt} of job ${context.job} has ended.`));
     this.#schedule?.stop();
     this.#requests.refuseAll(reason);
     for (const { pending, stopTimeout } of [...this.#entries.values()]) {
-      // Of one that is being published nothing is left to time: whoever ends the attempt bounds how long that may take.
+      // Of one that is being published nothing is left to time.
       stopTimeout();
       if (pending.isOpen()) this.giveUp(pending, reason, undefined);
     }
-    await Promise.allSettled(this.#writing);
-    await this.#publishing;
-    await Promise.allSettled(this.#writing);
-    await this.#job.cleaner.idle();
+    const publications = [...this.#entries.values()].map((entry) => entry.over);
+    const settled = Promise.all([...publications, Promise.allSettled(this.#writing)]);
+    // What has just been published is marked as committed by then, or never.
+    await within(
+      context.clock,
+      settled.then(() => Promise.allSettled(this.#writing)),
+      END_GRACE_MS,
+    );
+    for (const call of this.#writing) unanswered.add(call);
+    for (const entry of [...this.#entries.values()]) this.#abandon(entry, reason, expiryOf(entry.pending, 0));
+    await within(context.clock, cleaner.idle(), END_GRACE_MS);
   }
 
   // What completing asks for.
 
   giveUp(pending: PendingCheckpoint, reason: AbortReason, error: unknown, remains: Remains = 'remove'): void {
-    const asked = this.#forget(pending);
-    const { failure, verdict } = giveUpCheckpoint(pending, reason, error, remains, this.#job);
-    asked?.failed(failure);
-    this.#tellAborted(pending.id);
-    try {
-      if (verdict === 'exceeded') this.#failIntolerably(failure);
-    } finally {
-      this.look();
-    }
+    this.#giveUp(pending, reason, error, { remains, publication: undefined });
   }
 
   answer(pending: PendingCheckpoint, completion: Completion): void {
@@ -189,24 +201,23 @@ export class AttemptCheckpoints implements CompletingAttempt {
 
   async #trigger(asked: Asked): Promise<void> {
     const { context, storage, ledger, shared, statistics, cleaner } = this.#job;
-    const { clock } = context;
+    const { clock, settings } = context;
     const { trigger, savepoint } = asked;
-    const triggeredAt = clock.now();
+    const [triggeredAt, startedAt] = [clock.now(), clock.monotonic()];
     const checkpointId = ledger.takeId();
     const { subtasks } = this.gateway;
-    const pending = new PendingCheckpoint({
-      id: checkpointId,
-      trigger,
-      savepoint,
-      triggeredAt,
-      startedAt: clock.monotonic(),
-      subtasks,
+    const pending = new PendingCheckpoint({ id: checkpointId, trigger, savepoint, triggeredAt, startedAt, subtasks });
+    const entry = entryOf(pending, asked, clock, {
+      timeoutMs: settings.timeoutMs,
+      expired: (late, blockedMs) => {
+        this.#abandon(late, 'CHECKPOINT_EXPIRED', expiryOf(pending, blockedMs));
+      },
+      impatient: () => {
+        this.look();
+      },
     });
-    // The timeout covers storage and enumerators too, but not the time in the queue.
-    const entry: Entry = { pending, asked, stopTimeout: () => undefined };
     this.#entries.set(checkpointId, entry);
     shared.triggered(checkpointId);
-    this.#armTimeout(entry);
     statistics.triggered(checkpointId, triggeredAt, subtasks.length);
     context.emit({ kind: 'checkpoint-triggered', checkpointId, trigger });
 
@@ -216,52 +227,82 @@ export class AttemptCheckpoints implements CompletingAttempt {
     this.writes(creating);
     try {
       await creating;
-      await sendBarriers(pending, this.gateway, context.settings);
+      await sendBarriers(pending, this.gateway, settings);
+      entry.stopPatience();
       if (pending.phase === 'collecting') statistics.acked(checkpointId, pending.finished.size);
       // Nobody has to report where every subtask has finished.
-      if (pending.isFullyAcknowledged) this.#publish(pending);
+      if (pending.isFullyAcknowledged) this.#publish(entry);
     } catch (error) {
       if (pending.isOpen()) this.giveUp(pending, reasonOf(error, 'TRIGGER_CHECKPOINT_FAILURE'), error);
     }
     this.look();
   }
 
-  #armTimeout(entry: Entry): void {
-    const { clock, settings } = this.#job.context;
-    entry.stopTimeout = clock.timer(settings.timeoutMs, () => {
-      if (entry.pending.isOpen()) this.giveUp(entry.pending, 'CHECKPOINT_EXPIRED', undefined);
-      else this.#publishingIsLate(entry);
+  /**
+   * Nobody waits for it any longer. What the storage has been asked to publish cannot be taken back, and may be complete; but neither the next
+   * checkpoint nor whoever asked for this one waits for a storage that does not answer.
+   */
+  #abandon({ pending, publication }: Entry, reason: AbortReason, cause: string): void {
+    if (!pending.isUnderWay()) return;
+    const remains = pending.isHandedOver ? 'keep' : 'remove';
+    if (publication !== undefined) this.#job.unanswered.add(publication);
+    this.#giveUp(pending, reason, new Error(cause), { remains, publication });
+  }
+
+  /** Barriers leave in the order of ids, so one that takes too long to set up goes where it keeps savepoints and checkpoints from each other. */
+  #makeWay(): void {
+    const stuck = [...this.#entries.values()].find(({ pending }) => pending.phase === 'setting-up');
+    if (stuck === undefined || !this.#requests.waitsBehind(stuck.asked)) return;
+    if (this.#job.context.clock.monotonic() - stuck.pending.startedAt < SET_UP_PATIENCE_MS) return;
+    this.#abandon(stuck, 'TRIGGER_CHECKPOINT_FAILURE', expiryOf(stuck.pending, 0));
+  }
+
+  /** Those that the job falls back to one after the other, so that they complete in the order of their ids; a savepoint is between it and the storage. */
+  #publish(entry: Entry): void {
+    const { pending } = entry;
+    if (pending.savepoint !== undefined) {
+      this.#complete(entry);
+      return;
+    }
+    this.#lastPublished = this.#lastPublished.then(() => {
+      this.#complete(entry);
+      return entry.over;
     });
   }
 
-  /** What is being published cannot be taken back, but a storage that hangs must not keep the job without checkpoints for ever. */
-  #publishingIsLate(entry: Entry): void {
-    const { context, failures } = this.#job;
-    const { id, savepoint } = entry.pending;
-    const cause = new Error('the storage has not answered since its metadata was handed over');
-    const failure = checkpointFailed(context.job, id, 'CHECKPOINT_EXPIRED', cause);
-    warn(context, `Checkpoint ${String(id)} is still being published after its timeout.`);
-    this.#armTimeout(entry);
-    // A user who waits for a savepoint is no reason to end the job, unless the job stands still for it.
-    if (savepoint !== undefined && savepoint.stop === undefined) return;
-    // Without an id, because each further timeout counts again.
-    if (failures.failed('CHECKPOINT_EXPIRED', undefined) === 'exceeded') this.#failIntolerably(failure);
-  }
-
-  /** One after the other, so that checkpoints complete in the order of their ids. */
-  #publish(pending: PendingCheckpoint): void {
-    this.#publishing = this.#publishing
-      .then(async () => {
-        const { location } = pending;
-        if (!pending.isFullyAcknowledged || location === undefined) return;
-        await complete(pending, location, this, this.#job);
-        this.look();
-      })
+  #complete(entry: Entry): void {
+    const { pending } = entry;
+    if (!pending.isFullyAcknowledged || pending.location === undefined) return;
+    entry.publication = complete(pending, pending.location, this, this.#job)
       .catch((cause: unknown) => {
         // Whatever can fail in there is answered in there; anything else must not pass unseen, nor end the process.
         const message = `Completing checkpoint ${String(pending.id)} of job ${this.#job.context.job} broke off: ${messageOf(cause)}`;
-        this.fail(new WeirError('PROTOCOL_VIOLATION', message, { cause }));
+        const failure = new WeirError('PROTOCOL_VIOLATION', message, { cause });
+        this.#forget(pending)?.failed(failure);
+        this.fail(failure);
+      })
+      .then(() => {
+        this.look();
       });
+    // It counts less from now on.
+    this.look();
+  }
+
+  #giveUp(
+    pending: PendingCheckpoint,
+    reason: AbortReason,
+    error: unknown,
+    left: Parameters<typeof giveUpCheckpoint>[3],
+  ): void {
+    const asked = this.#forget(pending);
+    const { failure, verdict } = giveUpCheckpoint(pending, reason, error, left, this.#job);
+    asked?.failed(failure);
+    this.#tellAborted(pending.id);
+    try {
+      if (verdict === 'exceeded') this.#failIntolerably(failure);
+    } finally {
+      this.look();
+    }
   }
 
   #tellAborted(checkpointId: CheckpointId): void {
@@ -276,10 +317,13 @@ export class AttemptCheckpoints implements CompletingAttempt {
 
   #forget(pending: PendingCheckpoint): Asked | undefined {
     const entry = this.#entries.get(pending.id);
+    if (entry === undefined) return undefined;
     this.#entries.delete(pending.id);
     this.#job.shared.ended(pending.id);
-    entry?.stopTimeout();
-    return entry?.asked;
+    entry.stopTimeout();
+    entry.stopPatience();
+    entry.end();
+    return entry.asked;
   }
 
   #failIntolerably(cause: WeirError): void {

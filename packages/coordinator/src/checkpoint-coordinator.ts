@@ -34,6 +34,7 @@ import { savepointDirectory, type SavepointWish } from './savepoint.js';
 import type { SharedFiles } from './shared-files.js';
 import { StatisticsRecorder } from './statistics.js';
 import { stopWithSavepoint } from './stop-with-savepoint.js';
+import { UnansweredCalls } from './unanswered.js';
 
 /** The attempt that may write, from `beginAttempt` to `attemptEnded`. */
 interface CurrentAttempt {
@@ -223,7 +224,8 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   #wire({ storage, lock }: OpenStorage, point: StartingPoint, shared: SharedFiles): CheckpointedJob {
     const context = this.#context;
     const { numRetained, tolerableFailures } = context.settings;
-    return {
+    const unanswered = new UnansweredCalls();
+    const job: CheckpointedJob = {
       context,
       storage,
       lock,
@@ -235,16 +237,23 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
         numRetained,
       }),
       failures: new FailureCounter(tolerableFailures),
+      unanswered,
       unpublished: new Set(point.unpublished),
       statistics: this.#statistics,
       cleaner: new Cleaner({
+        clock: context.clock,
+        unanswered,
         verifyLock: async () => lock?.verify(),
         report: (message, error) => {
-          warn(context, message, error);
+          warn(context, `Job ${context.job}: ${message}`, error);
         },
-        onProgress: () => this.#current?.checkpoints?.look(),
       }),
     };
+    this.#statistics.watch({
+      uncommitted: () => job.unpublished.size,
+      removalsWaiting: () => job.cleaner.waiting,
+    });
+    return job;
   }
 
   #started(): CheckpointedJob {

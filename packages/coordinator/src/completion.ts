@@ -1,25 +1,24 @@
 import {
   encodeMetadata,
   isWeirError,
-  untilAborted,
   type AbortReason,
   type AttemptGateway,
   type CheckpointId,
   type CheckpointLocation,
   type CheckpointMetadata,
   type CheckpointStats,
-  type Clock,
-  type JobStorage,
   type PlanDescription,
   type RestoredFrom,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
-import { encodeCommitted } from './committed-mark.js';
+import { committablesOf, statsOf } from './checkpoint-stats.js';
+import { commit } from './commit.js';
+import type { CommitWatch } from './commit-watch.js';
 import { describeCheckpoint } from './describe.js';
+import { fallBackTo, remainsOf } from './fall-back.js';
 import type { Remains } from './give-up.js';
 import { fenced, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
-import { encodeReference, referenceTo } from './reference.js';
 import { cleanShared, removalOf } from './removal.js';
 import { partlyFinishedUnions } from './union-state.js';
 
@@ -39,6 +38,7 @@ export interface CompletingAttempt {
   readonly restoredFrom: RestoredFrom | undefined;
   /** As it runs. */
   readonly plan: PlanDescription;
+  readonly commits: CommitWatch;
   giveUp(pending: PendingCheckpoint, reason: AbortReason, error: unknown, remains?: Remains): void;
   answer(pending: PendingCheckpoint, completion: Completion): void;
   /** The attempt has not ended before this has settled. */
@@ -51,6 +51,7 @@ export interface CompletingAttempt {
  * The completion order (Flink: CheckpointCoordinator.completePendingCheckpoint). A crash between any two steps loses nothing and repeats nothing:
  * until 3 the checkpoint does not exist, from 3 on the next process restores it and commits what it holds. A savepoint that the job does not fall
  * back to ends with 3: it is committed by the checkpoint after it. One that it does fall back to is known to the next process from 4 on.
+ * It may be given up at any await, where the storage does not answer in time: then nothing of it happens any more.
  */
 export async function complete(
   pending: PendingCheckpoint,
@@ -61,13 +62,21 @@ export async function complete(
   const { context, ledger, shared, statistics, cleaner } = job;
   const written = location.sharedFiles ?? NONE;
   pending.phase = 'publishing';
+  // Whoever has given it up while the storage did not answer has told everybody.
+  const giveUp = (reason: AbortReason, error: unknown, remains?: Remains): void => {
+    if (pending.isPublishing()) attempt.giveUp(pending, reason, error, remains);
+  };
+  // First, so that nothing that follows from it passes for the reason.
+  const failIfFenced = (error: unknown): void => {
+    if (isWeirError(error, 'STORAGE_FENCED')) attempt.fail(fenced(context, attempt.gateway.attempt, error));
+  };
 
   const unions = partlyFinishedUnions(attempt.plan, pending);
   if (unions.length > 0) {
     const error = new Error(
       `some subtasks of ${unions.join(', ')}, whose state is for every subtask, have finished and others have not`,
     );
-    attempt.giveUp(pending, 'CHECKPOINT_DECLINED_TASK_CLOSING', error);
+    giveUp('CHECKPOINT_DECLINED_TASK_CLOSING', error);
     return;
   }
 
@@ -88,27 +97,36 @@ export async function complete(
     await job.lock?.verify();
     attempt.signal.throwIfAborted();
   } catch (error) {
+    failIfFenced(error);
     const reason = attempt.signal.aborted ? 'CHECKPOINT_COORDINATOR_SUSPEND' : 'FINALIZE_CHECKPOINT_FAILURE';
-    attempt.giveUp(pending, reason, error);
-    if (isWeirError(error, 'STORAGE_FENCED')) attempt.fail(fenced(context, attempt.gateway.attempt, error));
+    giveUp(reason, error);
     return;
   }
+  if (!pending.isPublishing()) return;
 
   // 3. Complete and durable, or not there. An attempt that ends meanwhile does not take it back.
+  pending.isHandedOver = true;
   try {
     await location.publish(bytes);
   } catch (error) {
-    attempt.giveUp(pending, 'FINALIZE_CHECKPOINT_FAILURE', error, await remainsOf(location, pending, job.storage));
+    giveUp('FINALIZE_CHECKPOINT_FAILURE', error, await remainsOf(location, pending, job.storage));
     return;
   }
+  if (!pending.isPublishing()) return;
 
   // 4. A savepoint lies where only the user knows. If the job is to fall back to it, its own directory has to say where that is.
   let fallBack: StoredCheckpoint | undefined;
   try {
     fallBack = await fallBackTo(pending, location, metadata, job);
   } catch (error) {
-    attempt.giveUp(pending, 'FINALIZE_CHECKPOINT_FAILURE', error, 'keep');
-    if (isWeirError(error, 'STORAGE_FENCED')) attempt.fail(fenced(context, attempt.gateway.attempt, error));
+    failIfFenced(error);
+    giveUp('FINALIZE_CHECKPOINT_FAILURE', error, 'keep');
+    return;
+  }
+  if (!pending.isPublishing()) return;
+  // A savepoint that is complete may have passed it by: the job does not go back behind what it has committed.
+  if (fallBack !== undefined && fallBack.id < ledger.newestId) {
+    giveUp('CHECKPOINT_SUBSUMED', undefined, 'keep');
     return;
   }
 
@@ -164,108 +182,4 @@ export async function complete(
       context.logger.debug({ checkpointId: pending.id, err: error }, 'not all output of the checkpoint was committed');
     },
   );
-}
-
-/** What the job restores to be back at this checkpoint; undefined for a savepoint that stays out of that. */
-async function fallBackTo(
-  { id, savepoint }: PendingCheckpoint,
-  { pointer }: CheckpointLocation,
-  metadata: CheckpointMetadata,
-  { context, storage, lock, cleaner, ledger }: CheckpointedJob,
-): Promise<StoredCheckpoint | undefined> {
-  if (savepoint === undefined) return { id, pointer, complete: true };
-  // One that a checkpoint has overtaken is behind what was committed: the job must not fall back to it.
-  const isCandidate = !context.settings.preferCheckpointForRecovery && id > ledger.newestId;
-  if (savepoint.stop === undefined && !isCandidate) return undefined;
-  await lock?.verify();
-  const own = await storage.create(id);
-  const reference = { id, pointer: own.pointer, complete: true };
-  try {
-    await own.publish(encodeReference(referenceTo(metadata, pointer)));
-    return reference;
-  } catch (error) {
-    if ((await isListed(own, storage)) === 'keep')
-      cleaner.postpone({ checkpointId: id, remove: () => storage.delete(reference) });
-    else cleaner.clean({ checkpointId: id, remove: () => own.discard() });
-    throw error;
-  }
-}
-
-/** Never delete what may be complete: if it cannot be seen that `_metadata` is missing, it has to be taken for present. */
-async function remainsOf(
-  location: CheckpointLocation,
-  { savepoint }: PendingCheckpoint,
-  storage: JobStorage,
-): Promise<Remains> {
-  if (savepoint === undefined) return isListed(location, storage);
-  try {
-    await storage.resolve(location.pointer);
-    return 'keep';
-  } catch (error) {
-    return isWeirError(error, 'CHECKPOINT_NONE') ? 'remove' : 'keep';
-  }
-}
-
-async function isListed(location: CheckpointLocation, storage: JobStorage): Promise<Remains> {
-  try {
-    const found = (await storage.list()).find((stored) => stored.id === location.id);
-    return found?.complete === true ? 'keep' : 'remove';
-  } catch {
-    return 'keep';
-  }
-}
-
-interface Committing {
-  readonly id: CheckpointId;
-  readonly location: CheckpointLocation;
-  readonly metadata: CheckpointMetadata;
-  readonly committables: number;
-}
-
-async function commit(
-  { id, location, metadata, committables }: Committing,
-  attempt: CompletingAttempt,
-  { context, storage }: CheckpointedJob,
-): Promise<void> {
-  attempt.signal.throwIfAborted();
-  await untilAborted(attempt.gateway.completed(id), attempt.signal);
-  if (committables > 0) {
-    const mark = storage.writeCommitted(location, encodeCommitted(metadata, context.clock.now()));
-    // Without it whoever restores the checkpoint commits once more, which changes nothing where the output is.
-    const written = mark.catch((error: unknown) => {
-      const text = `Checkpoint ${String(id)} of job ${context.job} is committed, but that could not be written down beside it.`;
-      context.logger.warn({ checkpointId: id, err: error }, text);
-    });
-    attempt.writes(written);
-    await untilAborted(written, attempt.signal);
-  }
-  context.emit({ kind: 'committed', checkpointId: id, committables });
-}
-
-function statsOf(pending: PendingCheckpoint, location: CheckpointLocation, clock: Clock): CheckpointStats {
-  return {
-    checkpointId: pending.id,
-    trigger: pending.trigger,
-    triggeredAt: pending.triggeredAt,
-    completedAt: clock.now(),
-    durationMs: clock.monotonic() - pending.startedAt,
-    stateBytes: pending.acks.reduce((sum, ack) => sum + ack.stateBytes, 0),
-    writtenBytes: pending.acks.reduce((sum, ack) => sum + ack.writtenBytes, 0),
-    alignmentMs: pending.acks.reduce((longest, ack) => Math.max(longest, ack.alignmentMs), 0),
-    inFlightRecords: inFlightOf(pending),
-    pointer: location.pointer,
-  };
-}
-
-function inFlightOf(pending: PendingCheckpoint): number {
-  return pending.acks
-    .flatMap((ack) => ack.snapshot.operators)
-    .flatMap(({ channels = [] }) => channels)
-    .reduce((sum, { count }) => sum + count, 0);
-}
-
-function committablesOf(pending: PendingCheckpoint): number {
-  return pending.acks
-    .flatMap((ack) => ack.snapshot.operators)
-    .reduce((sum, operator) => sum + (operator.committables?.count ?? 0), 0);
 }

@@ -5,7 +5,7 @@ import { warn, type CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
 import { removalOf } from './removal.js';
 import type { StatisticsRecorder } from './statistics.js';
-import type { CheckpointRequest } from './trigger.js';
+import { isSavepoint, type CheckpointRequest } from './trigger.js';
 
 /** `keep`: it is not known whether `_metadata` was written, so the files may be those of a complete checkpoint. */
 export type Remains = 'remove' | 'keep';
@@ -13,20 +13,22 @@ export type Remains = 'remove' | 'keep';
 /**
  * A pending checkpoint will not complete: its memory and files go, and the failure is counted and told
  * (Flink: CheckpointCoordinator.abortPendingCheckpoint). What may be complete on disk is removed only after a newer one is; until then a new
- * process may restore it, which is sound, because nothing it covers was committed.
+ * process may restore it, which is sound, because nothing it covers was committed. `publication`: the storage has been asked to publish it, and has
+ * not answered.
  */
 export function giveUpCheckpoint(
   pending: PendingCheckpoint,
   reason: AbortReason,
   error: unknown,
-  remains: Remains,
+  { remains, publication }: { readonly remains: Remains; readonly publication: Promise<unknown> | undefined },
   job: CheckpointedJob,
 ): { readonly failure: WeirError; readonly verdict: FailureVerdict } {
-  const { context, cleaner, failures, shared, statistics } = job;
+  const { context, cleaner, failures, ledger, shared, statistics } = job;
   const { id, location } = pending;
   const concernsJob = countsForJob(pending, reason);
   pending.phase = 'aborted';
   pending.release();
+  ledger.stamp(context.clock.monotonic());
   if (location !== undefined && remains === 'remove') {
     cleaner.clean({ checkpointId: id, remove: () => location.discard() });
   } else if (location !== undefined && pending.savepoint !== undefined) {
@@ -34,7 +36,12 @@ export function giveUpCheckpoint(
   } else if (location !== undefined) {
     const left = { id, pointer: location.pointer, complete: true };
     shared.mayBeComplete(left);
-    cleaner.postpone(removalOf(job, left));
+    const remove = (): void => {
+      cleaner.postpone(removalOf(job, left));
+    };
+    // While it may still be put there, it cannot be taken away.
+    if (publication === undefined) remove();
+    else publication.then(remove, remove);
   }
   const failure = checkpointFailed(context.job, id, reason, error, whatIs(pending.trigger));
   const verdict = concernsJob ? failures.failed(reason, id) : 'ignored';
@@ -82,5 +89,5 @@ function countsForJob({ savepoint, phase }: PendingCheckpoint, reason: AbortReas
 }
 
 function whatIs(trigger: CheckpointRequest['trigger']): 'checkpoint' | 'savepoint' {
-  return trigger === 'savepoint' || trigger === 'stop' ? 'savepoint' : 'checkpoint';
+  return isSavepoint({ trigger }) ? 'savepoint' : 'checkpoint';
 }

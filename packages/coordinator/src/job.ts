@@ -12,6 +12,7 @@ import type { FailureCounter } from './failure-counter.js';
 import type { CheckpointLedger } from './ledger.js';
 import type { SharedFiles } from './shared-files.js';
 import type { StatisticsRecorder } from './statistics.js';
+import type { UnansweredCalls } from './unanswered.js';
 
 /** Everything that outlives an attempt. */
 export interface CheckpointedJob {
@@ -24,6 +25,7 @@ export interface CheckpointedJob {
   readonly statistics: StatisticsRecorder;
   readonly cleaner: Cleaner;
   readonly shared: SharedFiles;
+  readonly unanswered: UnansweredCalls;
   /** Completed checkpoints that hold prepared output of which nobody knows yet that it was published. */
   readonly unpublished: Set<CheckpointId>;
 }

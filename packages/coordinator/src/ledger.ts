@@ -7,7 +7,7 @@ export class CheckpointLedger {
   readonly #numRetained: number;
   #nextId: CheckpointId;
   #completed: readonly CompletedCheckpoint[];
-  #lastCompletedAt: number | undefined;
+  #lastEndedAt: number | undefined;
 
   constructor(parts: {
     lineage: Lineage;
@@ -34,18 +34,17 @@ export class CheckpointLedger {
   get newestId(): CheckpointId {
     return this.#completed.at(-1)?.checkpointId ?? 0;
   }
-  /** Monotonic ms at which the last checkpoint of this process completed: the minimum pause starts here. */
-  get lastCompletedAt(): number | undefined {
-    return this.#lastCompletedAt;
+  /** Monotonic ms at which the last checkpoint or savepoint of this process completed or failed: the minimum pause starts here. */
+  get lastEndedAt(): number | undefined {
+    return this.#lastEndedAt;
   }
 
   add(stored: StoredCheckpoint): void {
     this.#completed = [...this.#completed, { checkpointId: stored.id, stored, owner: 'job' }];
   }
 
-  /** Something has completed, also a savepoint that the job does not fall back to. */
-  stamp(completedAt: number): void {
-    this.#lastCompletedAt = completedAt;
+  stamp(endedAt: number): void {
+    this.#lastEndedAt = endedAt;
   }
 
   /** The newest turned out not to be there any more. */

@@ -11,7 +11,7 @@ import type { CheckpointRequest } from './trigger.js';
 
 /**
  * `setting-up`: no barrier has been sent. `collecting`: subtasks report. `publishing`: its metadata is on the way to the storage, and what is
- * on the way cannot be taken back. `completed` and `aborted` are final.
+ * on the way cannot be taken back, only given up. `completed` and `aborted` are final.
  */
 export type PendingPhase = 'setting-up' | 'collecting' | 'publishing' | 'completed' | 'aborted';
 export type AckAnswer = 'accepted' | 'duplicate' | 'unknown' | 'late';
@@ -28,6 +28,8 @@ export class PendingCheckpoint {
   readonly startedAt: number;
   phase: PendingPhase = 'setting-up';
   location: CheckpointLocation | undefined;
+  /** The storage has its metadata, or may have. */
+  isHandedOver = false;
   enumerators: readonly EnumeratorSnapshot[] = [];
   /** Names of subtasks that had finished when the barriers left, and so do not report. */
   finished: ReadonlySet<string> = new Set();
@@ -54,15 +56,26 @@ export class PendingCheckpoint {
   get acks(): readonly Acknowledgement[] {
     return [...this.#acks.values()];
   }
+  /** Names of those who have to report and have not. */
+  get awaited(): readonly string[] {
+    return [...this.#awaited];
+  }
   get expected(): number {
     return this.#awaited.size + this.#acks.size;
   }
   get isFullyAcknowledged(): boolean {
     return this.phase === 'collecting' && this.#awaited.size === 0;
   }
-  /** It can still be given up. */
+  /** It can be given up without a trace. */
   isOpen(): boolean {
     return this.phase === 'setting-up' || this.phase === 'collecting';
+  }
+  isPublishing(): boolean {
+    return this.phase === 'publishing';
+  }
+  /** Something may still come of it. */
+  isUnderWay(): boolean {
+    return this.isOpen() || this.isPublishing();
   }
 
   /** The last moment at which it can change who has to report: barriers leave right behind it. */

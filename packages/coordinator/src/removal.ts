@@ -3,12 +3,15 @@ import type { Removal } from './cleaning.js';
 import type { CheckpointedJob } from './job.js';
 
 /** A checkpoint that is superfluous goes, and with it what only it was made of: `_metadata` first, so that no file is missing of one that looks complete. */
-export function removalOf(job: Pick<CheckpointedJob, 'storage' | 'shared'>, stored: StoredCheckpoint): Removal {
+export function removalOf(
+  job: Pick<CheckpointedJob, 'storage' | 'shared' | 'cleaner'>,
+  stored: StoredCheckpoint,
+): Removal {
   return {
     checkpointId: stored.id,
     async remove() {
       await removeCheckpoint(job, stored);
-      await job.shared.deleteUnused();
+      cleanShared(job, stored.id);
     },
   };
 }

@@ -3,7 +3,14 @@ import type { Completion } from './completion.js';
 import { refuseRequest } from './give-up.js';
 import type { CheckpointedJob } from './job.js';
 import type { SavepointWish } from './savepoint.js';
-import { decide, enqueue, type CheckpointRequest, type RequestQueue, type TriggerFacts } from './trigger.js';
+import {
+  decide,
+  enqueue,
+  isSavepoint,
+  type CheckpointRequest,
+  type RequestQueue,
+  type TriggerFacts,
+} from './trigger.js';
 
 /** A request and who waits for its outcome. */
 export interface Asked extends CheckpointRequest {
@@ -54,6 +61,12 @@ export class Requests {
           this.refuse(decision.request, 'MINIMUM_TIME_BETWEEN_CHECKPOINTS');
       }
     }
+  }
+
+  /** The next one is a savepoint, and this is none; or the other way round. */
+  waitsBehind(asked: Asked): boolean {
+    const [next] = this.#queue;
+    return next !== undefined && isSavepoint(next) !== isSavepoint(asked);
   }
 
   refusePeriodic(reason: AbortReason): void {

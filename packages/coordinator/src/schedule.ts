@@ -18,6 +18,11 @@ export function firstDelay(timing: ScheduleTiming, random: Random): number {
   return shortest + Math.floor(random() * (effectiveInterval(timing) - shortest + 1));
 }
 
+/** In step with `due`, and after `now`: what a blocked event loop has missed is missed (Flink makes up for it). */
+export function nextDue(due: number, now: number, intervalMs: number): number {
+  return due + intervalMs * (1 + Math.floor(Math.max(0, now - due) / intervalMs));
+}
+
 /** Fires at a fixed rate while it runs (Flink: CheckpointCoordinator.ScheduledTrigger). */
 export class PeriodicSchedule {
   readonly #clock: Clock;
@@ -57,7 +62,7 @@ export class PeriodicSchedule {
     this.#due = due;
     this.#cancel = this.#clock.timer(Math.max(0, due - this.#clock.monotonic()), () => {
       // Armed again before firing, from the due time rather than from now: neither a late timer nor a failing trigger slows the rate.
-      this.#arm(this.#due + effectiveInterval(this.#timing));
+      this.#arm(nextDue(this.#due, this.#clock.monotonic(), effectiveInterval(this.#timing)));
       this.#fire();
     });
   }

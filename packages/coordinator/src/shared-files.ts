@@ -27,6 +27,8 @@ export class SharedFiles {
   #known: CheckpointId = NOBODY;
   /** To be deleted. */
   readonly #unused = new Set<string>();
+  /** Of these, the ones that the storage has been asked for and has not answered. */
+  readonly #asked = new Set<string>();
 
   constructor(storage: Pick<JobStorage, 'deleteShared'>) {
     this.#storage = storage;
@@ -110,15 +112,25 @@ export class SharedFiles {
   hasUnused(): boolean {
     const lowest = Math.min(this.#known, ...this.#present.values(), ...this.#bases.values());
     this.orphaned(this.#registry.unregisterUnused(lowest));
-    return this.#unused.size > 0;
+    return this.#unused.size > this.#asked.size;
   }
 
-  /** Deletes what nobody uses any more. What cannot be deleted is tried again with the next call. */
+  /** Deletes what nobody uses any more. What cannot be deleted is tried again with the next call, and keeps nothing else from being deleted. */
   async deleteUnused(): Promise<void> {
     if (!this.hasUnused()) return;
+    const failures: unknown[] = [];
     for (const path of this.#unused) {
-      await this.#storage.deleteShared?.(path);
-      this.#unused.delete(path);
+      if (this.#asked.has(path)) continue;
+      this.#asked.add(path);
+      try {
+        await this.#storage.deleteShared?.(path);
+        this.#unused.delete(path);
+      } catch (error) {
+        failures.push(error);
+      } finally {
+        this.#asked.delete(path);
+      }
     }
+    if (failures.length > 0) throw failures[0];
   }
 }

@@ -8,6 +8,7 @@ import type {
   Counter,
   Histogram,
   JobName,
+  Labels,
   Metrics,
 } from '@weir/core/contracts';
 
@@ -16,7 +17,7 @@ const HISTORY_LENGTH = 10;
 /**
  * Counts, durations and the last few checkpoints of a job, for `statistics()` and as metrics, each with the job's name:
  * counters `weir.checkpoint.triggered`, `weir.checkpoint.completed`, `weir.checkpoint.failed`; gauges `weir.checkpoint.in_progress`,
- * `weir.checkpoint.ms_since_last_completed`; histograms `weir.checkpoint.duration_ms`, `weir.checkpoint.alignment_ms`, `weir.checkpoint.state_bytes`.
+ * `weir.checkpoint.ms_since_last_completed`, `weir.checkpoint.uncommitted`, `weir.checkpoint.removals_waiting`; histograms `weir.checkpoint.duration_ms`, `weir.checkpoint.alignment_ms`, `weir.checkpoint.state_bytes`.
  */
 export class StatisticsRecorder {
   readonly #clock: Clock;
@@ -31,10 +32,14 @@ export class StatisticsRecorder {
   #history: readonly CheckpointRecord[] = [];
   readonly #instruments: Record<'triggered' | 'completed' | 'failed', Counter>;
   readonly #distributions: Record<'durationMs' | 'alignmentMs' | 'stateBytes', Histogram>;
-  readonly #gauges: readonly (() => void)[];
+  readonly #gauges: (() => void)[];
+  readonly #metrics: Metrics;
+  readonly #labels: Labels;
 
   constructor(clock: Clock, metrics: Metrics, job: JobName) {
     const labels = { job };
+    this.#metrics = metrics;
+    this.#labels = labels;
     this.#clock = clock;
     this.#startedAt = clock.monotonic();
     this.#instruments = {
@@ -51,6 +56,15 @@ export class StatisticsRecorder {
       metrics.gauge('weir.checkpoint.in_progress', () => this.#inProgress.size, labels),
       metrics.gauge('weir.checkpoint.ms_since_last_completed', () => this.#msSinceLastCompleted(), labels),
     ];
+  }
+
+  /** What has outlived its checkpoint. */
+  watch(read: { readonly uncommitted: () => number; readonly removalsWaiting: () => number }): void {
+    const labels = this.#labels;
+    this.#gauges.push(
+      this.#metrics.gauge('weir.checkpoint.uncommitted', read.uncommitted, labels),
+      this.#metrics.gauge('weir.checkpoint.removals_waiting', read.removalsWaiting, labels),
+    );
   }
 
   triggered(checkpointId: CheckpointId, triggeredAt: number, expected: number): void {

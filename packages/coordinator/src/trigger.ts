@@ -21,11 +21,12 @@ export interface TriggerLimits {
 export interface TriggerFacts {
   /** A checkpoint is being set up. */
   readonly isTriggering: boolean;
+  /** Checkpoints until their end, savepoints until they are published: what is left of one then is between it and the storage. */
   readonly pending: number;
-  /** Checkpoints whose files are being removed, or will be once commits are done. */
-  readonly cleaning: number;
-  /** Monotonic ms; undefined before the first. */
-  readonly lastCompletedAt: number | undefined;
+  /** Of these, the ones whose barriers may still be under way. */
+  readonly collecting: number;
+  /** Monotonic ms, at which the last checkpoint or savepoint completed or failed; undefined before the first. */
+  readonly lastEndedAt: number | undefined;
   readonly now: number;
 }
 
@@ -49,21 +50,26 @@ const URGENCY: Readonly<Record<CheckpointTrigger, number>> = {
  * A user waits for a savepoint, and the job for its final checkpoint with nothing else to do: those may run beside any number of others. But the
  * barriers of a savepoint overtake nothing, so it does not mix with checkpoints whose barriers do.
  */
-function isForced({ trigger }: CheckpointRequest, { unaligned }: TriggerLimits): boolean {
-  return trigger === 'final' || ((trigger === 'savepoint' || trigger === 'stop') && !unaligned);
+function isForced(request: CheckpointRequest, { unaligned }: TriggerLimits): boolean {
+  return request.trigger === 'final' || (isSavepoint(request) && !unaligned);
+}
+
+export function isSavepoint({ trigger }: Pick<CheckpointRequest, 'trigger'>): boolean {
+  return trigger === 'savepoint' || trigger === 'stop';
 }
 
 function isBefore(a: CheckpointRequest, b: CheckpointRequest): boolean {
   return (URGENCY[a.trigger] - URGENCY[b.trigger] || a.createdAt - b.createdAt || a.sequence - b.sequence) < 0;
 }
 
-/** Adds a request. A full queue gives up its least urgent one; if that one is not periodic, the new one is refused instead. */
+/** Adds a request. A periodic one that waits stands for all that come meanwhile (in Flink each waits). A full queue gives up its least urgent one; if that one is not periodic, the new one is refused instead. */
 export function enqueue<R extends CheckpointRequest>(
   queue: RequestQueue<R>,
   request: R,
   limit: number = QUEUE_LIMIT,
 ): { readonly queue: RequestQueue<R>; readonly refused: R | undefined } {
   const last = queue.at(-1);
+  if (request.trigger === 'periodic' && last?.trigger === 'periodic') return { queue, refused: request };
   if (queue.length >= limit && last !== undefined && last.trigger !== 'periodic') return { queue, refused: request };
   const place = queue.findIndex((waiting) => isBefore(request, waiting));
   const longer = queue.toSpliced(place === -1 ? queue.length : place, 0, request);
@@ -71,17 +77,21 @@ export function enqueue<R extends CheckpointRequest>(
   return { queue: longer.slice(0, -1), refused: longer.at(-1) };
 }
 
-/** May a checkpoint start now, and which (Flink: CheckpointRequestDecider)? */
+/**
+ * May a checkpoint start now, and which (Flink: CheckpointRequestDecider)? Files that are being removed hold nothing back, and the minimum pause
+ * begins with any end, also that of a checkpoint that failed: a job whose checkpoints fail gets to work in between as well.
+ */
 export function decide<R extends CheckpointRequest>(
   queue: RequestQueue<R>,
   facts: TriggerFacts,
   limits: TriggerLimits,
 ): TriggerDecision<R> {
   const [first, ...rest] = queue;
-  if (first === undefined || facts.isTriggering || facts.cleaning > limits.maxConcurrent) return { kind: 'wait' };
-  if (facts.pending >= limits.maxConcurrent && !isForced(first, limits)) return { kind: 'wait' };
-  if (first.trigger === 'periodic' && facts.lastCompletedAt !== undefined) {
-    const retryInMs = facts.lastCompletedAt + limits.minPauseMs - facts.now;
+  if (first === undefined || facts.isTriggering) return { kind: 'wait' };
+  const inTheWay = isSavepoint(first) ? facts.collecting : facts.pending;
+  if (inTheWay >= limits.maxConcurrent && !isForced(first, limits)) return { kind: 'wait' };
+  if (first.trigger === 'periodic' && facts.lastEndedAt !== undefined) {
+    const retryInMs = facts.lastEndedAt + limits.minPauseMs - facts.now;
     if (retryInMs > 0) return { kind: 'too-early', request: first, retryInMs, queue: rest };
   }
   return { kind: 'run', request: first, queue: rest };

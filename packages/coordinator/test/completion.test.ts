@@ -252,6 +252,7 @@ describe('the right to write', () => {
     expect(p.failures).toEqual([]);
     p.storage.intercept = undefined;
     expect(await p.checkpoint(gateway)).toBe(2);
+    await p.clock.advance(1000);
     expect([...p.disk.folders.keys()]).toEqual([2]);
   });
 });
@@ -269,10 +270,9 @@ describe('the end of the attempt', () => {
     const ended = p.coordinator.attemptEnded(1);
     await p.clock.settle();
     expect(await stateOf(ended)).toBe('pending');
-    // However long the storage takes, no timer of ours keeps the process alive.
-    expect(p.clock.pendingTimers).toBe(0);
     publishing.resolve();
     await ended;
+    expect(p.clock.pendingTimers).toBe(0);
     await expect(asked).resolves.toMatchObject({ checkpointId: 1 });
     expect(gateway.log).not.toContain('completed 1');
     const { restore } = await p.coordinator.beginAttempt();
@@ -315,27 +315,123 @@ describe('the end of the attempt', () => {
 });
 
 describe('a storage that hangs while publishing', () => {
-  test('is not given up, for it cannot be taken back, but each timeout counts until the attempt fails', async () => {
+  test('has its checkpoint given up, names itself as the reason, and holds up no other; what it publishes late is removed', async () => {
     const p = new Process({ settings: { timeoutMs: 100, tolerableFailures: 2 } });
     const gateway = await p.launch();
     const publishing = deferred();
     p.storage.intercept = (step, when) => (step === 'publish 1' && when === 'before' ? publishing.promise : undefined);
-    const asked = p.coordinator.triggerCheckpoint();
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow(
+      /CHECKPOINT_EXPIRED.*the storage has not answered/,
+    );
     await p.clock.settle();
     gateway.ackAll(1);
-    await p.clock.advance(200);
-    expect(p.failures).toEqual([]);
-    expect(p.warnings).toHaveLength(2);
     await p.clock.advance(100);
-    expect(p.failures).toMatchObject([{ error: { code: 'CHECKPOINT_TOLERANCE_EXCEEDED' } }]);
-    expect(p.told('checkpoint-aborted')).toEqual([]);
+    await asked;
+    expect(p.failures).toEqual([]);
+    expect(gateway.log.at(-1)).toBe('aborted 1 after 0');
+    expect(await p.checkpoint(gateway)).toBe(2);
     publishing.resolve();
-    await expect(asked).resolves.toMatchObject({ checkpointId: 1 });
+    await p.clock.settle();
+    expect(p.disk.complete).toEqual([1, 2]);
+    expect(p.told('checkpoint-completed').map(({ checkpointId }) => checkpointId)).toEqual([2]);
+    await p.checkpoint(gateway);
+    expect(p.disk.complete).toEqual([3]);
+  });
+
+  test('and never answers is outlived by the attempt, and by the job, whose lock stays with the process', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    p.storage.intercept = (step, when) => {
+      if (step === 'publish 2' && when === 'before') return new Promise<void>(() => undefined);
+    };
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow('CHECKPOINT_COORDINATOR_SUSPEND');
+    await p.clock.settle();
+    gateway.ackAll(2);
+    await p.clock.settle();
+    const ended = p.coordinator.attemptEnded(1);
+    await p.clock.advance(10_000);
+    await ended;
+    await asked;
+    const { restore } = await p.coordinator.beginAttempt();
+    expect(restore?.checkpointId).toBe(1);
+    await p.coordinator.attemptEnded(2);
+    const over = p.coordinator.end('suspended');
+    await p.clock.advance(10_000);
+    await over;
+    expect(p.disk.owner).toBeDefined();
+    expect(p.warnings.at(-1)).toMatch(/has not answered to 1 calls. The lock stays/);
     expect(p.clock.pendingTimers).toBe(0);
+  });
+
+  test('gives the lock back once it has answered after all', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    const publishing = deferred();
+    p.storage.intercept = (step, when) => (step === 'publish 1' && when === 'before' ? publishing.promise : undefined);
+    p.coordinator.triggerCheckpoint().catch(() => undefined);
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.settle();
+    const over = p.coordinator.end('suspended');
+    await p.clock.advance(20_000);
+    await over;
+    expect(p.storage.isClosed).toBe(false);
+    publishing.resolve();
+    await p.clock.settle();
+    expect(p.disk.owner).toBeUndefined();
+    expect(p.storage.isClosed).toBe(true);
+  });
+
+  test('is not told from a lock that cannot be checked: neither is published later', async () => {
+    const p = new Process({ settings: { timeoutMs: 100, tolerableFailures: 2 } });
+    const gateway = await p.launch();
+    const verifying = deferred();
+    p.storage.intercept = (step, when) => (step === 'verify' && when === 'before' ? verifying.promise : undefined);
+    const asked = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow(/whether the lock is still held/);
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.advance(100);
+    await asked;
+    verifying.resolve();
+    await p.clock.settle();
+    expect(p.storage.steps).not.toContain('publish 1');
+    expect(p.disk.folders.size).toBe(0);
   });
 });
 
-test('files that cannot be removed are said aloud, never fail the job, and are removed with the next completed checkpoint', async () => {
+describe('an event loop that was blocked', () => {
+  test('is not taken for a storage or a subtask that does not answer: they get that time as well, once', async () => {
+    const p = new Process({ settings: { timeoutMs: 1000, tolerableFailures: 2 } });
+    const gateway = await p.launch();
+    const asked = p.coordinator.triggerCheckpoint();
+    await p.clock.settle();
+    p.clock.block(8000);
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await expect(asked).resolves.toMatchObject({ checkpointId: 1 });
+
+    const late = expect(p.coordinator.triggerCheckpoint()).rejects.toThrow(/2 of 2 subtasks.*blocked for 7000 ms/);
+    await p.clock.settle();
+    p.clock.block(8000);
+    await p.clock.advance(1000);
+    await late;
+  });
+
+  test('misses its ticks: they are one checkpoint, and the next comes at its own time', async () => {
+    const p = new Process({ settings: { intervalMs: 200 } });
+    const gateway = await p.launch();
+    gateway.onTrigger = (id) => queueMicrotask(() => gateway.ackAll(id));
+    await p.clock.until(() => gateway.triggered.length === 1);
+    p.clock.block(8000);
+    await p.clock.advance(150);
+    expect(gateway.triggered).toEqual([1, 2]);
+    await p.clock.advance(50);
+    expect(gateway.triggered).toEqual([1, 2, 3]);
+  });
+});
+
+test('files that cannot be removed are said aloud, never fail the job, and are removed when it has had a rest', async () => {
   const p = new Process();
   const gateway = await p.launch();
   await p.checkpoint(gateway);
@@ -345,8 +441,11 @@ test('files that cannot be removed are said aloud, never fail the job, and are r
   await p.checkpoint(gateway);
   expect(p.warnings).toEqual([expect.stringMatching(/checkpoint 1 could not be removed.*busy/)]);
   expect(p.failures).toEqual([]);
+  await p.clock.advance(1000);
+  expect(p.warnings).toHaveLength(2);
   p.storage.intercept = undefined;
   await p.checkpoint(gateway);
+  await p.clock.advance(2000);
   expect(p.disk.complete).toEqual([3]);
 });
 

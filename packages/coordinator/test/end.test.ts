@@ -159,27 +159,81 @@ test('a process that lost its lock does not say that the job has finished', asyn
   expect(p.disk.complete).toEqual([1]);
 });
 
-test.each(['cancelled', 'failed'] as const)(
-  'a job that is %s before its output was published keeps the checkpoint that holds it, and the next start publishes it',
-  async (outcome) => {
-    const p = new Process({ settings: { retention: 'no-externalized' } });
-    const gateway = await p.launch();
-    await p.checkpoint(gateway);
-    gateway.commit = () => new Promise(() => undefined);
-    p.coordinator.triggerCheckpoint().catch(() => undefined);
-    await p.clock.settle();
-    gateway.ackAll(2);
-    await p.clock.settle();
-    await p.coordinator.attemptEnded(1);
-    await p.coordinator.end(outcome);
-    expect(p.disk.complete).toEqual([2]);
-    expect(p.events.some((event) => event.kind === 'warning' && event.message.includes('checkpoint 2'))).toBe(true);
+async function endedUncommitted(outcome: 'cancelled' | 'failed'): Promise<Process> {
+  const p = new Process({ settings: { retention: 'no-externalized' } });
+  const gateway = await p.launch();
+  await p.checkpoint(gateway);
+  gateway.commit = () => new Promise(() => undefined);
+  p.coordinator.triggerCheckpoint().catch(() => undefined);
+  await p.clock.settle();
+  gateway.ackAll(2);
+  await p.clock.settle();
+  await p.coordinator.attemptEnded(1);
+  await p.coordinator.end(outcome);
+  return p;
+}
 
-    const next = new Process({ disk: p.disk, settings: { retention: 'no-externalized' } });
-    const again = await next.launch();
-    expect(next.decision).toMatchObject({ kind: 'restore', checkpointId: 2 });
-    await next.coordinator.attemptEnded(again.attempt);
-    await next.coordinator.end(outcome);
-    expect(next.disk.complete).toEqual([]);
+test('a job that failed before its output was published keeps the checkpoint that holds it, and the next start publishes it', async () => {
+  const p = await endedUncommitted('failed');
+  expect(p.disk.complete).toEqual([2]);
+  expect(p.events.some((event) => event.kind === 'warning' && event.message.includes('checkpoint 2'))).toBe(true);
+
+  const next = new Process({ disk: p.disk, settings: { retention: 'no-externalized' } });
+  const again = await next.launch();
+  expect(next.decision).toMatchObject({ kind: 'restore', checkpointId: 2 });
+  await next.coordinator.attemptEnded(again.attempt);
+  await next.coordinator.end('failed');
+  expect(next.disk.complete).toEqual([]);
+});
+
+test('a job that was cancelled keeps none, and says which output went with it', async () => {
+  const p = await endedUncommitted('cancelled');
+  expect(p.disk.complete).toEqual([]);
+  expect(p.warnings).toEqual([expect.stringMatching(/cancelled before all output of checkpoint 2 was published/)]);
+});
+
+test.each(['cancelled', 'finished'] as const)(
+  'a removal that never answers holds the end of a job that is %s up for ten seconds, not for ever',
+  async (outcome) => {
+    const p = new Process({ settings: { numRetained: 3 } });
+    const gateway = await p.launch();
+    for (let i = 0; i < 3; i++) await p.checkpoint(gateway);
+    await p.coordinator.attemptEnded(1);
+    p.storage.intercept = (step, when) =>
+      step === 'delete 1' && when === 'before' ? new Promise<void>(() => undefined) : undefined;
+    const ended = p.coordinator.end(outcome);
+    await p.clock.advance(9_999);
+    expect(await stateOf(ended)).toBe('pending');
+    await p.clock.advance(1);
+    await ended;
+    expect(p.disk.complete).toEqual(outcome === 'finished' ? [1] : [1, 2, 3]);
+    expect(p.warnings.join()).toMatch(/checkpoint 1 .*stay behind.*has not answered.*The lock stays with this process/);
+    expect(p.disk.owner).toBeDefined();
   },
 );
+
+test('many removals that never answer are bounded all together', async () => {
+  const p = new Process({ settings: { numRetained: 20 } });
+  const gateway = await p.launch();
+  for (let i = 0; i < 20; i++) await p.checkpoint(gateway);
+  await p.coordinator.attemptEnded(1);
+  p.storage.intercept = (step, when) =>
+    step.startsWith('delete') && when === 'before' ? new Promise<void>(() => undefined) : undefined;
+  const ended = p.coordinator.end('finished');
+  await p.clock.advance(60_000);
+  await ended;
+  expect(p.warnings.join()).toMatch(/took too long; the rest stays behind/);
+});
+
+test('what could not be closed is told whole', async () => {
+  const p = new Process();
+  await p.checkpoint(await p.launch());
+  await p.coordinator.attemptEnded(1);
+  p.storage.intercept = (step) => {
+    if (step === 'release') throw new Error('no release');
+  };
+  p.storage.close = () => Promise.reject(new Error('no close'));
+  await expect(p.coordinator.end('suspended')).rejects.toMatchObject({
+    errors: [{ message: 'no release' }, { message: 'no close' }],
+  });
+});

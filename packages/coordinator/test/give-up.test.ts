@@ -6,6 +6,7 @@ import { CheckpointLedger } from '../src/ledger.js';
 import { PendingCheckpoint } from '../src/pending-checkpoint.js';
 import { SharedFiles } from '../src/shared-files.js';
 import { StatisticsRecorder } from '../src/statistics.js';
+import { UnansweredCalls } from '../src/unanswered.js';
 import { FakeGateway } from './fake-gateway.js';
 import { Process } from './harness.js';
 import { OUT, SOURCE } from './plan.js';
@@ -25,17 +26,29 @@ test('ME-04: a checkpoint that was given up holds nothing in memory, whoever sti
   pending.phase = 'collecting';
   pending.acknowledge(gateway.ackOf(1, SOURCE));
 
-  const { verdict } = giveUpCheckpoint(pending, 'CHECKPOINT_SUBSUMED', undefined, 'remove', {
-    context,
-    storage,
-    lock: undefined,
-    shared: new SharedFiles(storage),
-    ledger: new CheckpointLedger({ lineage: 'l', nextId: 2, completed: [], numRetained: 1 }),
-    failures: new FailureCounter(0),
-    unpublished: new Set(),
-    statistics: new StatisticsRecorder(clock, context.metrics, context.job),
-    cleaner: new Cleaner({ verifyLock: async () => undefined, report: () => undefined, onProgress: () => undefined }),
-  });
+  const { verdict } = giveUpCheckpoint(
+    pending,
+    'CHECKPOINT_SUBSUMED',
+    undefined,
+    { remains: 'remove', publication: undefined },
+    {
+      context,
+      storage,
+      lock: undefined,
+      shared: new SharedFiles(storage),
+      ledger: new CheckpointLedger({ lineage: 'l', nextId: 2, completed: [], numRetained: 1 }),
+      failures: new FailureCounter(0),
+      unpublished: new Set(),
+      statistics: new StatisticsRecorder(clock, context.metrics, context.job),
+      unanswered: new UnansweredCalls(),
+      cleaner: new Cleaner({
+        clock,
+        verifyLock: async () => undefined,
+        report: () => undefined,
+        unanswered: new UnansweredCalls(),
+      }),
+    },
+  );
   expect(verdict).toBe('ignored');
   expect(pending.phase).toBe('aborted');
   expect(pending.acks).toEqual([]);

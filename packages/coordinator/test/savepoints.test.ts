@@ -156,6 +156,38 @@ describe('a savepoint', () => {
     expect(p.failures).toHaveLength(1);
   });
 
+  test('whose metadata is never taken holds up no checkpoint, and its caller hears of it in time', async () => {
+    const p = new Process({ settings: { timeoutMs: 1000, unaligned: true } });
+    const gateway = await p.launch();
+    p.storage.intercept = (step, when) =>
+      step === 'publish savepoint 1' && when === 'before' ? new Promise<void>(() => undefined) : undefined;
+    const asked = expect(p.coordinator.triggerSavepoint('savepoints')).rejects.toThrow('CHECKPOINT_EXPIRED');
+    await p.clock.settle();
+    gateway.ackAll(1);
+    await p.clock.settle();
+    for (const id of [2, 3]) expect(await p.checkpoint(gateway)).toBe(id);
+    await p.clock.advance(1000);
+    await asked;
+    expect(p.failures).toEqual([]);
+  });
+
+  test('whose place is never made holds up checkpoints for no longer than half a minute', async () => {
+    const p = new Process({ settings: { intervalMs: 1000 } });
+    const gateway = await p.launch();
+    gateway.onTrigger = (id) => queueMicrotask(() => gateway.ackAll(id));
+    p.storage.intercept = (step, when) =>
+      step.startsWith('create savepoint') && when === 'before' ? new Promise<void>(() => undefined) : undefined;
+    const asked = expect(p.coordinator.triggerSavepoint('savepoints')).rejects.toThrow(
+      /TRIGGER_CHECKPOINT_FAILURE.*has not made a place/,
+    );
+    await p.clock.advance(29_999);
+    expect(gateway.triggered).toEqual([]);
+    await p.clock.advance(1001);
+    await asked;
+    expect(gateway.triggered.length).toBeGreaterThanOrEqual(2);
+    expect(p.failures).toEqual([]);
+  });
+
   test('of which it is not known whether it was published is left where it is, and named', async () => {
     const p = new Process();
     const gateway = await p.launch();
@@ -306,16 +338,86 @@ describe('stopping with a savepoint', () => {
     expect(p.failures).toEqual([]);
   });
 
-  test('that a storage never answers to does not keep the job standing for ever', async () => {
-    const p = new Process();
+  test('that a storage never answers to is its caller’s affair, and the job goes on', async () => {
+    const p = new Process({ settings: { intervalMs: 1_000_000 } });
     const gateway = await p.launch();
     p.storage.intercept = (step, when) =>
       step === 'publish savepoint 1' && when === 'before' ? new Promise<void>(() => undefined) : undefined;
-    p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false }).catch(() => undefined);
+    const asked = expect(p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false })).rejects.toThrow(
+      'CHECKPOINT_EXPIRED',
+    );
     await p.clock.settle();
     gateway.ackAll(1);
     await p.clock.advance(600_000);
-    expect(p.failures).toMatchObject([{ error: { code: 'CHECKPOINT_TOLERANCE_EXCEEDED' } }]);
+    await asked;
+    expect(gateway.log.at(-1)).toBe('aborted 1 after 0');
+    expect(p.failures).toEqual([]);
+    expect(p.warnings).toEqual([expect.stringContaining('Savepoint 1 may be complete all the same')]);
+    await p.clock.advance(1_000_000);
+    expect(gateway.triggered).toEqual([1, 2]);
+  });
+
+  test.each([0, 1])(
+    'that succeeds only after the timeout ends no job, nor is it restored (late at step %d)',
+    async (at) => {
+      const p = new Process({ settings: { timeoutMs: 1000 } });
+      const gateway = await p.launch();
+      await p.checkpoint(gateway);
+      const late = deferred();
+      const step = ['publish savepoint 2', 'publish 2'][at];
+      p.storage.intercept = (now, when) => (now === step && when === 'before' ? late.promise : undefined);
+      const asked = expect(p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false })).rejects.toThrow(
+        'CHECKPOINT_EXPIRED',
+      );
+      await p.clock.settle();
+      gateway.ackAll(2);
+      await p.clock.advance(1000);
+      await asked;
+      late.resolve();
+      await p.clock.settle();
+      expect(p.failures).toEqual([]);
+      expect(p.disk.savepoints.size).toBe(1);
+      expect(await p.checkpoint(gateway)).toBe(3);
+      expect(p.disk.complete).toEqual([3]);
+    },
+  );
+
+  test('waits for no periodic checkpoint that is under way: it is given up, and the schedule stands still', async () => {
+    const p = new Process({ settings: { intervalMs: 10, unaligned: true } });
+    const gateway = await p.launch();
+    await p.clock.until(() => gateway.triggered.length === 1);
+    const asked = p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false });
+    await p.clock.settle();
+    expect(p.told('checkpoint-aborted')).toMatchObject([
+      { checkpointId: 1, reason: 'PERIODIC_SCHEDULER_SHUTDOWN', counted: false },
+    ]);
+    expect(gateway.triggered).toEqual([1, 2]);
+    gateway.ackAll(2);
+    await asked;
+    await p.clock.advance(100);
+    expect(gateway.triggered).toEqual([1, 2]);
+    expect(p.failures).toEqual([]);
+  });
+
+  test('waits for no checkpoint that is being published, which then comes too late', async () => {
+    const p = new Process({ settings: { intervalMs: 10 } });
+    const gateway = await p.launch();
+    const publishing = deferred();
+    p.storage.intercept = (step, when) => (step === 'publish 1' && when === 'before' ? publishing.promise : undefined);
+    await p.clock.until(() => gateway.triggered.length === 1);
+    gateway.ackAll(1);
+    await p.clock.settle();
+    const asked = p.coordinator.stopWithSavepoint({ directory: 'savepoints', drain: false });
+    await p.clock.settle();
+    gateway.ackAll(2);
+    const { stats, committed } = await asked;
+    expect(stats.checkpointId).toBe(2);
+    publishing.resolve();
+    await committed;
+    await p.clock.settle();
+    expect(p.told('checkpoint-aborted')).toMatchObject([{ checkpointId: 1, reason: 'CHECKPOINT_SUBSUMED' }]);
+    await p.coordinator.attemptEnded(1);
+    expect((await p.coordinator.beginAttempt()).restore?.checkpointId).toBe(2);
   });
 
   test('gives up checkpoints that are still under way', async () => {

@@ -120,7 +120,9 @@ class Story {
       case 'savepoint':
         coordinator.triggerSavepoint('savepoints').catch(() => undefined);
         await clock.settle();
-        this.#backend.gateway.ackAll(this.#backend.gateway.triggered.at(-1) ?? 0);
+        // Its barrier may have to wait; a subtask acknowledges no checkpoint that it has not captured.
+        for (const barrier of this.#backend.gateway.barriers)
+          if (barrier.snapshot === 'savepoint') this.#backend.gateway.ackAll(barrier.checkpointId);
         break;
       case 'capture': {
         const id = this.#triggered.shift();
@@ -147,9 +149,12 @@ class Story {
       case 'tell':
         this.tell();
         break;
-      case 'restart':
-        await Promise.race([this.#restart(), this.#dying()]);
+      case 'restart': {
+        // It may die of the first step.
+        const dying = this.#dying();
+        await Promise.race([this.#restart(), dying]);
         break;
+      }
       case 'die':
         this.#dieAfter(step.after);
         break;
@@ -194,8 +199,9 @@ class Story {
     });
     this.#isDead = false;
     if (dieAfter !== undefined) this.#dieAfter(dieAfter);
+    const dying = this.#dying();
     const started = this.#process.start('auto').then(() => this.#begin());
-    await Promise.race([started, this.#dying()]);
+    await Promise.race([started, dying]);
     if (this.#hasDied()) await this.#start(undefined);
   }
 
@@ -252,6 +258,28 @@ class Story {
   }
 }
 
+/**
+ * A savepoint has to wait, because as many checkpoints as may be are under way; one of them has not been captured. (Seed 2059763309, whose subtask
+ * acknowledged that one all the same: an engine cannot keep the base of a capture that never was.)
+ */
+const SAVEPOINT_BEHIND_HELD_NOTICES: readonly Step[] = [
+  ...['trigger', 'capture', 'trigger', 'capture', 'ack', 'trigger', 'hold', 'trigger', 'ack', 'capture', 'ack'],
+  ...['capture', 'trigger', 'capture', 'trigger', 'ack', 'ack', 'savepoint', 'tell', 'capture', 'savepoint'],
+  ...['capture', 'capture', 'capture', 'trigger', 'decline', 'capture 1', 'trigger', 'capture', 'capture', 'ack'],
+  ...['trigger', 'trigger', 'ack', 'ack', 'trigger', 'ack', 'trigger', 'capture'],
+].map((name): Step => {
+  const [kind, key = '0'] = name.split(' ');
+  switch (kind) {
+    case 'capture':
+      return { kind, drops: 0, key: Number(key) };
+    case 'ack':
+    case 'decline':
+      return { kind, which: 0 };
+    default:
+      return { kind: kind as 'trigger' | 'hold' | 'tell' | 'savepoint' };
+  }
+});
+
 describe('whatever happens to checkpoints, attempts and processes', () => {
   test('no file is removed that a checkpoint needs, and none stays for ever', async () => {
     let completed = 0;
@@ -270,7 +298,7 @@ describe('whatever happens to checkpoints, attempts and processes', () => {
         await story.end();
         expect([...story.disk.shared]).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: [[SAVEPOINT_BEHIND_HELD_NOTICES, 1, false]] },
     );
     expect(completed).toBeGreaterThan(300);
   }, 60_000);

@@ -85,6 +85,7 @@ describe('a file that checkpoints have in common', () => {
       'committed disk/chk-2',
       'verify',
       'delete 1',
+      'verify',
       'delete shared a@1',
     ]);
     expect([...p.disk.shared]).toEqual(['b@1', 'c@2']);
@@ -346,7 +347,7 @@ describe('a savepoint in between', () => {
 });
 
 describe('removing', () => {
-  test('that fails for a checkpoint keeps its files; both go at the next chance', async () => {
+  test('that fails for a checkpoint keeps its files; both go when it has had a rest', async () => {
     const p = await launch();
     await p.take(['a']);
     p.storage.intercept = (step, when) => {
@@ -357,23 +358,41 @@ describe('removing', () => {
     expect([...p.disk.shared]).toEqual(['a@1', 'b@2']);
     p.storage.intercept = undefined;
     await p.take([]);
+    await p.clock.advance(1000);
     expect(p.disk.complete).toEqual([3]);
     expect([...p.disk.shared]).toEqual(['b@2']);
   });
 
-  test('that fails for a file is tried again at the next chance', async () => {
+  test('that fails for a file is tried again, and keeps no other file', async () => {
     const p = await launch();
-    await p.take(['a']);
+    await p.take(['a', 'c']);
     p.storage.intercept = (step, when) => {
       if (step === 'delete shared a@1' && when === 'before') throw new Error('busy');
     };
     await p.take(['b'], () => false);
     expect(p.disk.complete).toEqual([2]);
     expect([...p.disk.shared]).toEqual(['a@1', 'b@2']);
-    expect(p.warnings.join()).toMatch(/Files of checkpoint 1 could not be removed/);
+    expect(p.warnings.join()).toMatch(/Shared files that no checkpoint uses could not be removed/);
     p.storage.intercept = undefined;
-    await p.take([]);
+    await p.clock.advance(1000);
     expect([...p.disk.shared]).toEqual(['b@2']);
+  });
+
+  test('that hangs for a file is left to itself: the others go, and it is asked for once', async () => {
+    const p = await launch();
+    await p.take(['a', 'c']);
+    let asked = 0;
+    p.storage.intercept = (step, when) => {
+      if (step !== 'delete shared a@1' || when !== 'before') return undefined;
+      asked++;
+      return new Promise<void>(() => undefined);
+    };
+    await p.take(['b'], () => false);
+    await p.clock.advance(60_000);
+    for (const key of ['d', 'e']) await p.take([key], () => false);
+    await p.clock.advance(600_000);
+    expect([...p.disk.shared]).toEqual(['a@1', 'e@4']);
+    expect(asked).toBe(1);
   });
 
   test('is left to the process that has taken the lock', async () => {

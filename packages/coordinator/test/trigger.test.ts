@@ -12,7 +12,7 @@ import {
 
 // Source tests: CheckpointRequestDeciderTest.
 
-const IDLE: TriggerFacts = { isTriggering: false, pending: 0, cleaning: 0, lastCompletedAt: undefined, now: 100 };
+const IDLE: TriggerFacts = { isTriggering: false, pending: 0, collecting: 0, lastEndedAt: undefined, now: 100 };
 const LIMITS: TriggerLimits = { maxConcurrent: 1, minPauseMs: 0, unaligned: false };
 
 let sequence = 0;
@@ -33,9 +33,9 @@ function run(
 
 describe('the queue of requests', () => {
   test('holds final before manual before periodic requests, and within each the earlier first', () => {
-    const requests = [ask('periodic', 1), ask('manual', 5), ask('periodic', 0), ask('final', 9), ask('manual', 5)];
+    const requests = [ask('manual', 5), ask('periodic', 0), ask('manual', 4), ask('final', 9), ask('manual', 5)];
     const queue = queueOf(...requests);
-    expect(queue.map((r) => requests.indexOf(r))).toEqual([3, 1, 4, 2, 0]);
+    expect(queue.map((r) => requests.indexOf(r))).toEqual([3, 2, 0, 4, 1]);
   });
 
   test('testSavepointTiming: holds savepoints before everything else, also those to stop with', () => {
@@ -43,10 +43,10 @@ describe('the queue of requests', () => {
     expect(queueOf(...requests).map((r) => r.trigger)).toEqual(['savepoint', 'stop', 'final', 'manual', 'periodic']);
   });
 
-  test('testQueueSizeLimit: of 11 periodic requests for 10 places exactly one is refused', () => {
+  test('testQueueSizeLimit: of 11 requests for 10 places exactly one is refused', () => {
     let queue: RequestQueue<CheckpointRequest> = [];
     const refused = Array.from({ length: 11 }, (_, i) => {
-      const added = enqueue(queue, ask('periodic', i), 10);
+      const added = enqueue(queue, ask('manual', i), 10);
       queue = added.queue;
       return added.refused;
     }).filter((r) => r !== undefined);
@@ -67,13 +67,18 @@ describe('the queue of requests', () => {
   });
 
   test('holds 1000 requests unless told otherwise', () => {
-    const full = Array.from({ length: QUEUE_LIMIT }, () => ask('periodic'));
+    const full = Array.from({ length: QUEUE_LIMIT }, () => ask('manual'));
     expect(QUEUE_LIMIT).toBe(1000);
-    expect(enqueue(full, ask('periodic', 1)).queue).toHaveLength(1000);
+    expect(enqueue(full, ask('manual', 1)).queue).toHaveLength(1000);
   });
 
-  test('does not coalesce: each periodic request is kept', () => {
-    expect(queueOf(ask('periodic', 1), ask('periodic', 1), ask('periodic', 1))).toHaveLength(3);
+  test('a periodic request that waits stands for all that come meanwhile', () => {
+    const waiting = ask('periodic', 1);
+    const later = ask('periodic', 2);
+    expect(enqueue(queueOf(ask('manual'), waiting), later)).toMatchObject({
+      queue: [{ trigger: 'manual' }, waiting],
+      refused: later,
+    });
   });
 });
 
@@ -81,15 +86,6 @@ describe('the decision', () => {
   test.each([
     ['an empty queue waits', [], {}, {}, 'wait'],
     ['nothing runs while another is being set up', [ask('final')], { isTriggering: true }, {}, 'wait'],
-    [
-      'testEnqueueOnTooManyCleaning: 11 being cleaned are too many for 10',
-      [ask('manual')],
-      { cleaning: 11 },
-      { maxConcurrent: 10 },
-      'wait',
-    ],
-    ['testEnqueueOnTooManyCleaning: 10 are not', [ask('manual')], { cleaning: 10 }, { maxConcurrent: 10 }, 'manual'],
-    ['cleaning holds back a final request too', [ask('final')], { cleaning: 2 }, {}, 'wait'],
     [
       'testEnqueueOnTooManyPending: the limit of pending checkpoints holds back a manual one',
       [ask('manual')],
@@ -102,38 +98,38 @@ describe('the decision', () => {
     [
       'testCheckpointTiming: a periodic request inside the pause is dropped',
       [ask('periodic')],
-      { lastCompletedAt: 100 },
+      { lastEndedAt: 100 },
       { minPauseMs: 10 },
       'too-early',
     ],
     [
       'testSavepointTiming: a manual one runs at once',
       [ask('manual')],
-      { lastCompletedAt: 100 },
+      { lastEndedAt: 100 },
       { minPauseMs: 10 },
       'manual',
     ],
     [
       'testSavepointTiming: and so does the final one',
       [ask('final')],
-      { lastCompletedAt: 100 },
+      { lastEndedAt: 100 },
       { minPauseMs: 10 },
       'final',
     ],
     [
       'the pause has passed when exactly its time has',
       [ask('periodic')],
-      { lastCompletedAt: 90 },
+      { lastEndedAt: 90 },
       { minPauseMs: 10 },
       'periodic',
     ],
-    ['before the first completion there is no pause', [ask('periodic')], {}, { minPauseMs: 1e9 }, 'periodic'],
+    ['before the first end there is no pause', [ask('periodic')], {}, { minPauseMs: 1e9 }, 'periodic'],
   ] as const)('%s', (_title, requests, facts, limits, expected) => {
     expect(run(queueOf(...requests), facts, limits)).toBe(expected);
   });
 
   test('a request that is too early says exactly how long it is so', () => {
-    const facts = { ...IDLE, lastCompletedAt: 97 };
+    const facts = { ...IDLE, lastEndedAt: 97 };
     expect(decide([ask('periodic')], facts, { ...LIMITS, minPauseMs: 10 })).toMatchObject({ retryInMs: 7, queue: [] });
   });
 
@@ -141,7 +137,7 @@ describe('the decision', () => {
     const limits = { minPauseMs: 1e9 };
     const first = decide(queueOf(ask('manual'), ask('manual')), IDLE, { ...LIMITS, ...limits });
     expect(first.kind).toBe('run');
-    expect(run(first.kind === 'run' ? first.queue : [], { lastCompletedAt: 100 }, limits)).toBe('manual');
+    expect(run(first.kind === 'run' ? first.queue : [], { lastEndedAt: 100 }, limits)).toBe('manual');
   });
 });
 
@@ -155,8 +151,8 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
   const facts = fc.record({
     isTriggering: fc.boolean(),
     pending: fc.nat(3),
-    cleaning: fc.nat(4),
-    lastCompletedAt: fc.option(fc.nat(20), { nil: undefined }),
+    collecting: fc.nat(3),
+    lastEndedAt: fc.option(fc.nat(20), { nil: undefined }),
     now: fc.integer({ min: 20, max: 30 }),
   });
   const limits = fc.record({
@@ -190,7 +186,8 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
         if (added.refused !== undefined) refused.push(added.refused);
 
         const last = sorted().at(-1);
-        if (bag.length >= limit + 1 && last !== undefined && last.trigger !== 'periodic') modelRefused.push(r);
+        if (r.trigger === 'periodic' && bag.some(({ trigger }) => trigger === 'periodic')) modelRefused.push(r);
+        else if (bag.length >= limit + 1 && last !== undefined && last.trigger !== 'periodic') modelRefused.push(r);
         else {
           bag.push(r);
           const worst = sorted().at(-1);
@@ -204,11 +201,13 @@ test('decides as the plain reading of the rules does, whatever is asked and howe
       expect(refused).toEqual(modelRefused);
 
       const head = sorted()[0];
-      const pauseLeft = state.lastCompletedAt === undefined ? 0 : state.lastCompletedAt + bounds.minPauseMs - state.now;
+      const pauseLeft = state.lastEndedAt === undefined ? 0 : state.lastEndedAt + bounds.minPauseMs - state.now;
       let expected = 'run';
       if (head === undefined || state.isTriggering) expected = 'wait';
-      else if (state.cleaning > bounds.maxConcurrent) expected = 'wait';
-      else if (state.pending >= bounds.maxConcurrent && !(bounds.unaligned ? ['final'] : FORCED).includes(head.trigger))
+      else if (
+        (['savepoint', 'stop'].includes(head.trigger) ? state.collecting : state.pending) >= bounds.maxConcurrent &&
+        !(bounds.unaligned ? ['final'] : FORCED).includes(head.trigger)
+      )
         expected = 'wait';
       else if (head.trigger === 'periodic' && pauseLeft > 0) expected = 'too-early';
       const decision = decide(queue, state, bounds);
@@ -225,18 +224,19 @@ describe('a savepoint', () => {
   test.each(['savepoint', 'stop'] as const)(
     'runs beside any number of checkpoints and inside any pause (%s)',
     (trigger) => {
-      const busy = { pending: 7, lastCompletedAt: 99 };
+      const busy = { pending: 7, lastEndedAt: 99 };
       expect(run(queueOf(ask(trigger), ask('periodic')), busy, { minPauseMs: 10_000 })).toBe(trigger);
     },
   );
 
   test('testSavepointScheduledInUnalignedMode: waits for an unaligned checkpoint, before all that wait for it too', () => {
     const queue = queueOf(ask('manual', 0), ask('periodic', 0), ask('savepoint', 9));
-    expect(run(queue, { pending: 1 }, { unaligned: true })).toBe('wait');
+    expect(run(queue, { pending: 1, collecting: 1 }, { unaligned: true })).toBe('wait');
     expect(run(queue, { pending: 0 }, { unaligned: true })).toBe('savepoint');
   });
 
-  test('testEnqueueOnTooManyCleaning: waits as others do while too much is being cleaned up', () => {
-    expect(run(queueOf(ask('savepoint')), { cleaning: 2 })).toBe('wait');
+  test('does not wait for an unaligned checkpoint that is being published: its barriers have all arrived', () => {
+    expect(run(queueOf(ask('savepoint')), { pending: 1, collecting: 0 }, { unaligned: true })).toBe('savepoint');
+    expect(run(queueOf(ask('manual')), { pending: 1, collecting: 0 }, { unaligned: true })).toBe('wait');
   });
 });

@@ -71,6 +71,11 @@ export class VirtualClock implements Clock {
     await this.settle();
   }
 
+  /** So much time passes without anything running, as behind a blocked event loop: what falls due meanwhile runs late, and together. */
+  block(ms: number): void {
+    this.#time += ms;
+  }
+
   /** Advances timer by timer until `condition` holds; fails after `limitMs` of virtual time. */
   async until(condition: () => boolean, limitMs = 3_600_000): Promise<void> {
     const limit = this.#time + limitMs;

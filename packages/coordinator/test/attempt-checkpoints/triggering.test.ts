@@ -60,13 +60,28 @@ describe('periodic checkpoints', () => {
     for (const gap of gaps) expect(gap).toBe(1000);
   });
 
-  test('a failed checkpoint starts no pause: the next may run at once', async () => {
-    const p = new Process({ settings: { intervalMs: 10, minPauseMs: 100, tolerableFailures: 9 } });
+  test.each(['declined', 'expired'] as const)('the pause is kept behind a checkpoint that is %s, too', async (fate) => {
+    const settings = { intervalMs: 10, minPauseMs: 100, tolerableFailures: 9, timeoutMs: 150 };
+    const p = new Process({ settings });
     const gateway = await p.launch();
     await p.clock.until(() => gateway.triggered.length === 1);
     // A tick of the fixed rate waits meanwhile.
     await p.clock.advance(105);
-    gateway.decline(1, OUT);
+    if (fate === 'declined') gateway.decline(1, OUT);
+    else await p.clock.advance(45);
+    await p.clock.advance(99);
+    expect(gateway.triggered).toEqual([1]);
+    await p.clock.advance(1);
+    expect(gateway.triggered).toEqual([1, 2]);
+  });
+
+  test('as many ticks as come while a checkpoint takes its time are one checkpoint', async () => {
+    const p = new Process({ settings: { intervalMs: 10 } });
+    const gateway = await p.launch();
+    await p.clock.until(() => gateway.triggered.length === 1);
+    await p.clock.advance(505);
+    gateway.onTrigger = (id) => queueMicrotask(() => gateway.ackAll(id));
+    gateway.ackAll(1);
     await p.clock.settle();
     expect(gateway.triggered).toEqual([1, 2]);
   });
@@ -168,7 +183,7 @@ describe('how many at once', () => {
     expect(gateway.triggered).toEqual([1, 2, 3]);
   });
 
-  test('testMaxConcurrentAttemptsWithSubsumption: completing the second of two subsumes the first, and two more start', async () => {
+  test('testMaxConcurrentAttemptsWithSubsumption: completing the second of two subsumes the first, and the one that waits starts', async () => {
     const p = new Process({ settings: { intervalMs: 10, maxConcurrent: 2 } });
     const gateway = await p.launch();
     await p.clock.advance(100);
@@ -177,7 +192,7 @@ describe('how many at once', () => {
     expect(p.told('checkpoint-aborted')).toMatchObject([
       { checkpointId: 1, reason: 'CHECKPOINT_SUBSUMED', counted: false },
     ]);
-    expect(gateway.triggered).toEqual([1, 2, 3, 4]);
+    expect(gateway.triggered).toEqual([1, 2, 3]);
     expect(p.disk.complete).toEqual([2]);
   });
 
@@ -196,20 +211,30 @@ describe('how many at once', () => {
     expect(p.disk.folders.size).toBeLessThanOrEqual(3);
   });
 
-  test('slow commits hold back new checkpoints once too many old ones wait to be removed', async () => {
+  test('a sink that never commits holds back no checkpoint; no more than two old ones are kept for it', async () => {
     const p = new Process({ settings: { intervalMs: 10 } });
     const gateway = await p.launch();
     const commits = deferred();
     gateway.commit = () => commits.promise;
     gateway.onTrigger = (id) => queueMicrotask(() => gateway.ackAll(id));
     await p.clock.advance(500);
-    // 1 replaces nothing; 2 and 3 each leave one to remove; with two waiting and a limit of one, nothing new starts.
-    expect(gateway.triggered).toEqual([1, 2, 3]);
-    expect(p.disk.complete).toEqual([1, 2, 3]);
+    expect(gateway.triggered).toHaveLength(50);
+    expect(p.disk.complete).toEqual([48, 49, 50]);
     commits.resolve();
-    await p.clock.advance(20);
-    expect(gateway.triggered.length).toBeGreaterThan(3);
-    expect(p.disk.complete.length).toBe(1);
+    await p.clock.settle();
+    expect(p.disk.complete).toEqual([50]);
+  });
+
+  test('that output stays uncommitted is said, once in each timeout', async () => {
+    const p = new Process({ settings: { intervalMs: 10, timeoutMs: 500 } });
+    const gateway = await p.launch();
+    gateway.commit = () => new Promise(() => undefined);
+    gateway.onTrigger = (id) => queueMicrotask(() => gateway.ackAll(id));
+    await p.clock.advance(1700);
+    expect(p.warnings).toHaveLength(3);
+    expect(p.warnings[0]).toMatch(/Output of checkpoint 1 .* not been committed for 500 ms/);
+    await p.coordinator.end('failed');
+    expect(p.clock.pendingTimers).toBe(0);
   });
 });
 
@@ -351,5 +376,6 @@ test('the timeout counts set-up and collecting, but not the time in the queue', 
   gateway.ack(2, SOURCE);
   gateway.ack(2, OUT);
   await expect(second).resolves.toMatchObject({ checkpointId: 2, durationMs: 90 });
+  await p.clock.settle();
   expect(p.clock.pendingTimers).toBe(0);
 });

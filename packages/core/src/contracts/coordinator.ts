@@ -150,7 +150,7 @@ export interface CheckpointCoordinator {
   stopWithSavepoint(options: StopOptions): Promise<StopSavepoint>;
   /** Every subtask is past end of data: take the last checkpoint, and settle once its committables are committed. Tries again after a failure that is tolerable. */
   finalCheckpoint(): Promise<void>;
-  /** No message of this attempt counts any more; pending checkpoints are aborted. Settles when no write to the storage is under way. */
+  /** No message of this attempt counts any more; pending checkpoints are aborted. Settles when nothing is being published, or the storage does not answer. */
   attemptEnded(attempt: AttemptNumber): Promise<void>;
   /** Fails with STORAGE_FENCED once another process or attempt has taken over. Asked before each batch of commits. */
   verify(attempt: AttemptNumber): Promise<void>;

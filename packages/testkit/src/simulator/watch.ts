@@ -80,9 +80,10 @@ export class Watch {
     }
   }
 
-  /** `_metadata` becomes visible. Behind a newer one whose answer was lost, an older one may still come. */
+  /** `_metadata` becomes visible. Behind a newer one whose answer was lost, or late, an older one may still come. */
   publishes(id: CheckpointId): void {
-    this.#newest = Math.max(this.#newest, id);
+    if (id <= this.#newest) return;
+    this.#newest = id;
     this.#isFinished = false;
   }
   finished(): void {

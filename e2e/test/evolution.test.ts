@@ -55,7 +55,9 @@ interface Program {
   readonly subtask?: OperatorStates;
   readonly parallelism?: number;
   readonly maxParallelism?: number;
+  readonly sourceUid?: string;
   readonly allowNonRestoredState?: boolean;
+  readonly allowNonRestoredPositionsAndOutput?: boolean;
   readonly serializer?: Serializer<never>;
   /** Gives what the state says, and changes it. */
   readonly onKey?: (states: Handles, n: number) => unknown;
@@ -67,11 +69,11 @@ const sink = transactionalMemorySink<number>();
 let savepoint: string;
 
 function environmentOf(program: Program, records: number, seen = new Subject<unknown>()): Environment {
-  const { parallelism, maxParallelism, keyedUid = 'keyed', keyed = KEYED, subtask = SUBTASK } = program;
+  const { parallelism, maxParallelism, sourceUid = 'in', keyedUid = 'keyed', keyed = KEYED, subtask = SUBTASK } = program;
   const env = createEnvironment({ plugins: pluginsOn(disk), logger: SILENT, parallelism, maxParallelism });
   env.enableCheckpointing();
   env
-    .from(waitingSource(records, program.serializer), { uid: 'in', parallelism: 1 })
+    .from(waitingSource(records, program.serializer), { uid: sourceUid, parallelism: 1 })
     .pipe(
       keyBy((n) => n % 3, { types: program.keyTypes }),
       keyedProcess({
@@ -154,18 +156,22 @@ beforeAll(async () => {
   expect(await job.done).toBe('stopped');
 });
 
-function check({ job = 'evolving', allowNonRestoredState, ...program }: Program): Promise<SavepointReport> {
-  return environmentOf(program, RECORDS).checkSavepoint(job, savepoint, { allowNonRestoredState });
+function check({ job = 'evolving', ...program }: Program): Promise<SavepointReport> {
+  return environmentOf(program, RECORDS).checkSavepoint(job, savepoint, program);
 }
 
 /** What it gives for one more record, or why it does not start. */
 async function startOf(program: Program): Promise<readonly unknown[] | Error> {
-  const { job: name = 'evolving', allowNonRestoredState } = program;
+  const { job: name = 'evolving', allowNonRestoredState, allowNonRestoredPositionsAndOutput } = program;
   const seen = new Subject<unknown>();
   const two = lastValueFrom(seen.pipe(take(2), toArray()));
   try {
     const env = environmentOf(program, RECORDS + 1, seen);
-    const job = await env.start(name, { restoreFrom: savepoint, allowNonRestoredState });
+    const job = await env.start(name, {
+      restoreFrom: savepoint,
+      allowNonRestoredState,
+      allowNonRestoredPositionsAndOutput,
+    });
     try {
       const outcome = await Promise.race([two, job.done]);
       return typeof outcome === 'string' ? new Error(`the job has ${outcome}`) : outcome;
@@ -267,6 +273,17 @@ const ROWS: readonly Row[] = [
     'the uid of an operator, where state may be left behind',
     { keyedUid: 'other', allowNonRestoredState: true },
     { keyed: 'dropped', other: 'new' },
+  ],
+  [
+    'the uid of a source, where state may be left behind',
+    { sourceUid: 'other', allowNonRestoredState: true },
+    { in: 'incompatible', other: 'new' },
+    'CHECKPOINT_INCOMPATIBLE',
+  ],
+  [
+    'the uid of a source, where its positions may be left behind',
+    { sourceUid: 'other', allowNonRestoredPositionsAndOutput: true },
+    { in: 'dropped', other: 'new' },
   ],
   ['the parallelism', { parallelism: 3 }, { 'keyed/total': 'restored' }],
   ['the maximum parallelism', { maxParallelism: 64 }, { 'keyed/total': 'restored' }, 'CHECKPOINT_MAX_PARALLELISM'],

@@ -191,7 +191,7 @@ test('state of an operator that is gone is refused, or left behind where that is
     const warnings = warningsOf(job);
     await afterCheckpoints(job, 1);
     await job.cancel();
-    expect(await warnings).toContainEqual(expect.stringContaining('leaves the state of count behind'));
+    expect(await warnings).toContainEqual(expect.stringContaining('leaves state of count behind'));
     rmSync(join(dir, 'state'), { recursive: true });
   }
 });

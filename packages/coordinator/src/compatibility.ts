@@ -1,5 +1,7 @@
 import {
   WeirError,
+  isEmptySnapshot,
+  storedParts,
   subtaskName,
   type CheckpointMetadata,
   type EnumeratorSnapshot,
@@ -58,7 +60,7 @@ export function assignState(plan: PlanDescription, metadata: CheckpointMetadata)
 }
 
 function hasState(operator: OperatorMetadata): boolean {
-  return operator.enumerator !== undefined || operator.subtasks.length > 0;
+  return storedParts(operator).length > 0;
 }
 
 function misfits(stage: StageDescription, operator: OperatorDescription, found: OperatorMetadata): readonly string[] {
@@ -76,7 +78,7 @@ function misfits(stage: StageDescription, operator: OperatorDescription, found: 
     problems.push(`${name} was a sink with output to commit and no longer is`);
   }
   // What was in flight to an operator is no state of its own.
-  const hadState = found.subtasks.some((s) => s.keyed.length + s.operator.length > 0 || s.channels.length === 0);
+  const hadState = found.subtasks.some((subtask) => !isEmptySnapshot({ ...subtask, channels: [] }));
   if (hadState && !operator.isStateful && !isSource && !isSink) {
     problems.push(`${name} has state in it and no longer keeps any`);
   }

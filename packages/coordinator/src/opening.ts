@@ -139,7 +139,7 @@ export async function findStartingPoint(
       if (unclaimed.length > 0)
         warn(
           context,
-          `Job ${context.job} leaves the state of ${unclaimed.join(', ')} behind, which no operator claims.`,
+          `Job ${context.job} leaves ${unclaimed.join(', ')} behind, which no operator claims.`,
         );
       const lineage = keepsLineage ? metadata.lineage : context.newId();
       const { checkpointId } = metadata;

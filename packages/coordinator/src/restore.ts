@@ -7,7 +7,6 @@ import {
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
-  type OperatorUid,
   type PlanDescription,
   type RestorePlan,
   type StoredCheckpoint,
@@ -113,24 +112,13 @@ export function fit(
 ): {
   readonly plan: PlanDescription;
   readonly assignment: StateAssignment;
-  readonly unclaimed: readonly OperatorUid[];
+  /** What is left behind, and whose it was. */
+  readonly unclaimed: readonly string[];
 } {
   const fitting = adoptMaxParallelism(plan, metadata);
   checkFinished(fitting, metadata);
-  const claimed = claimedState(plan, metadata);
-  if (claimed.unclaimed.length > 0 && !settings.allowNonRestoredState)
-    throw unclaimedState(metadata, claimed.unclaimed);
+  const claimed = claimedState(plan, metadata, settings);
   return { plan: fitting, assignment: assignState(fitting, claimed.metadata), unclaimed: claimed.unclaimed };
-}
-
-function unclaimedState({ job, checkpointId }: CheckpointMetadata, uids: readonly OperatorUid[]): WeirError {
-  const [what, which] = uids.length === 1 ? ['operator', 'it'] : ['operators', 'them'];
-  return new WeirError(
-    'CHECKPOINT_INCOMPATIBLE',
-    `Checkpoint ${String(checkpointId)} of job ${job} has state of ${what} ${uids.join(', ')}, and the job has no such ${what}. ` +
-      `Give ${which} the former uid, or set allowNonRestoredState to leave that state behind.`,
-    { recoverable: false },
-  );
 }
 
 async function namingOthers<T>(

@@ -88,6 +88,15 @@ test('an operator without state may change or go', () => {
   expect(() => assignState({ ...planOf(), stages: planOf().stages.slice(1) }, stored)).not.toThrow();
 });
 
+test('an operator of which there is an entry with nothing in it had no state', () => {
+  const nothing = { index: 0, keyed: [], operator: [], committables: undefined, channels: [] };
+  const stored = withOperator('out', { subtasks: [nothing], parallelism: 2 });
+  const [source, sink] = planOf().stages as [StageDescription, StageDescription];
+  const stateless = { ...sink, operators: [{ uid: 'out', name: 'out', isStateful: false }] };
+  expect(assignState({ ...planOf(), stages: [source, stateless] }, stored).subtasks.has('out#0')).toBe(false);
+  expect(() => assignState({ ...planOf(), stages: [source] }, stored)).not.toThrow();
+});
+
 describe('a checkpoint that does not fit is refused, naming the operator:', () => {
   const source = planOf().stages[0]!;
   const sink = planOf().stages[1]!;
@@ -119,7 +128,7 @@ describe('a checkpoint that does not fit is refused, naming the operator:', () =
     [
       'an operator that forgot its state',
       { ...planOf(), stages: [source, { ...sink, operators: [{ uid: 'out', name: 'out', isStateful: false }] }] },
-      withOperator('out', { subtasks: [{ index: 0, keyed: [], operator: [], committables: undefined, channels: [] }] }),
+      withOperator('out', { subtasks: STORED.operators[0]!.subtasks }),
       /operator out has state in it and no longer keeps any/,
     ],
   ])('%s', (_title, plan, metadata, message) => {

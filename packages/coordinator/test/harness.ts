@@ -33,6 +33,7 @@ export const SETTINGS: CheckpointSettings = {
   lockTimeoutMs: 10_000,
   allowDuplicates: false,
   allowNonRestoredState: false,
+  allowNonRestoredPositionsAndOutput: false,
   claimMode: 'no-claim',
   preferCheckpointForRecovery: true,
 };

@@ -1,4 +1,4 @@
-import { decodeMetadata } from '@weir/core/contracts';
+import { decodeMetadata, type CheckpointSettings, type PlanDescription } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
 import { Disk } from './disk.js';
 import { Process, historyOn, type ProcessOptions } from './harness.js';
@@ -136,30 +136,54 @@ describe('whose it is', () => {
   });
 });
 
-describe('state that no operator claims', () => {
+describe('what no operator claims', () => {
   const smaller = planOf();
   const [numbers, out] = smaller.stages;
-  const plan = { ...smaller, stages: [numbers!, { ...out!, operators: [{ ...out!.operators[0]!, uid: 'renamed' }] }] };
-
-  test('is an error', async () => {
-    const { disk, path } = await withSavepoint(0);
-    await expect(new Process({ disk, plan }).start({ path })).rejects.toThrow(
-      /^CHECKPOINT_INCOMPATIBLE.*operator out, and the job has no such operator.*allowNonRestoredState/,
+  const without = (uid: string): PlanDescription => {
+    const stages = [numbers!, out!].map((stage) =>
+      stage.id === uid ? { ...stage, operators: [{ ...stage.operators[0]!, uid: 'renamed' }] } : stage,
     );
+    return { ...smaller, stages };
+  };
+  const BOTH = { allowNonRestoredState: true, allowNonRestoredPositionsAndOutput: true };
+
+  test.each<[string, string, Partial<CheckpointSettings>, RegExp]>([
+    ['state', 'numbers', {}, /has state of operator numbers, and the job has no such operator.*set allowNonRestoredState/],
+    [
+      'state, where only the other permission is given',
+      'numbers',
+      { allowNonRestoredPositionsAndOutput: true },
+      /set allowNonRestoredState to leave state behind\.$/,
+    ],
+    [
+      'output, where state may be left behind',
+      'out',
+      { allowNonRestoredState: true },
+      /has unpublished output of operator out.*set allowNonRestoredPositionsAndOutput to leave unpublished output behind, which loses or repeats records\.$/,
+    ],
+  ])('is an error: %s', async (_what, uid, settings, message) => {
+    const { disk, path } = await withSavepoint(0);
+    const started = new Process({ disk, plan: without(uid), settings }).start({ path });
+    await expect(started).rejects.toMatchObject({ code: 'CHECKPOINT_INCOMPATIBLE', recoverable: false });
+    await expect(new Process({ disk, plan: without(uid), settings }).start({ path })).rejects.toThrow(message);
   });
 
-  test('is left behind where that is allowed, and said; the others get theirs', async () => {
+  test.each<[string, Partial<CheckpointSettings>, string, string]>([
+    ['numbers', { allowNonRestoredState: true }, 'state of numbers', 'out#0'],
+    ['out', { allowNonRestoredPositionsAndOutput: true }, 'unpublished output of out', 'numbers#0'],
+    ['out', BOTH, 'unpublished output of out', 'numbers#0'],
+  ])('is left behind where that is allowed, and said; the others get theirs: %s', async (uid, settings, what, left) => {
     const { disk, path } = await withSavepoint(0);
-    const p = new Process({ disk, plan, settings: { allowNonRestoredState: true } });
+    const p = new Process({ disk, plan: without(uid), settings });
     await p.start({ path });
-    expect(p.warnings).toEqual(['Job orders leaves the state of out behind, which no operator claims.']);
+    expect(p.warnings).toEqual([`Job orders leaves ${what} behind, which no operator claims.`]);
     const { restore } = await p.coordinator.beginAttempt();
-    expect([...(restore?.subtasks.keys() ?? [])]).toEqual(['numbers#0']);
+    expect([...(restore?.subtasks.keys() ?? [])]).toEqual([left]);
   });
 
   test('of an operator without state nothing is said', async () => {
     const { disk, path } = await withSavepoint(0);
-    const p = new Process({ disk, settings: { allowNonRestoredState: true } });
+    const p = new Process({ disk, settings: BOTH });
     await p.start({ path });
     expect(p.warnings).toEqual([]);
   });

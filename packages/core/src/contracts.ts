@@ -114,6 +114,8 @@ export type {
   RestoredFrom,
   SubtaskState,
 } from './contracts/metadata.js';
+export { describeParts, isEmptySnapshot, permissionFor, storedParts } from './contracts/stored-parts.js';
+export type { StoredPart, UnclaimedPermission } from './contracts/stored-parts.js';
 export { defineRole } from './contracts/plugin.js';
 export type { Binder, OptionsSchema, Plugin, PluginFactory, Role, Scope } from './contracts/plugin.js';
 export type { RestartDecision, RestartStrategy } from './contracts/restart-strategy.js';

@@ -1,4 +1,5 @@
 import {
+  isEmptySnapshot,
   keyGroupRange,
   type ChannelStateHandle,
   type OperatorMetadata,
@@ -44,7 +45,7 @@ export function reassign(
       channels: channelsFor(index, old, isSame),
     };
     const rest = more.map((handle) => ({ uid: found.uid, keyed: [], operator: [], committables: handle }));
-    return isEmpty(part) ? [] : [part, ...rest];
+    return isEmptySnapshot(part) ? [] : [part, ...rest];
   });
 }
 
@@ -68,8 +69,4 @@ function channelsFor(
   isSame: boolean,
 ): readonly ChannelStateHandle[] {
   return isSame ? (old[index]?.channels ?? []) : old.flatMap((state) => state?.channels ?? []);
-}
-
-function isEmpty({ keyed, operator, committables, channels = [] }: OperatorRestore): boolean {
-  return keyed.length + operator.length + channels.length === 0 && committables === undefined;
 }

@@ -44,6 +44,8 @@ export interface CheckpointSettings {
   readonly incremental: boolean;
   /** State that no operator of the job claims is left behind instead of refused. */
   readonly allowNonRestoredState: boolean;
+  /** The same for positions of sources, output that is not published, and records in flight. */
+  readonly allowNonRestoredPositionsAndOutput: boolean;
   /** Whose the checkpoint or savepoint is that is restored by its path: `claim`: the job's, which removes it once it is superfluous; `no-claim`: the user's. */
   readonly claimMode: ClaimMode;
   /** False: a triggered savepoint is committed and restored from like a checkpoint. */

@@ -1,5 +1,6 @@
 import type { CoordinatorContext, ExaminedCheckpoint } from '../contracts/coordinator.js';
 import type { OperatorMetadata } from '../contracts/metadata.js';
+import { describeParts, permissionFor, storedParts } from '../contracts/stored-parts.js';
 import { CheckpointStorageRole, CoordinatorRole, StateBackendRole } from '../contracts/roles.js';
 import { subtaskName } from '../element/ids.js';
 import { WeirError } from '../errors.js';
@@ -93,14 +94,7 @@ async function reportOf(
       });
     }
   }
-  const isAllowed = settings?.allowNonRestoredState === true;
-  const unclaimed = [...stored.values()].filter(hasState).map((operator): OperatorReport => ({
-    uid: operator.uid,
-    verdict: isAllowed ? 'dropped' : 'incompatible',
-    why: `the job has no operator of this uid${isAllowed ? '' : ': give one the former uid, or set allowNonRestoredState'}`,
-    parallelism: { stored: operator.parallelism, now: undefined },
-    states: [],
-  }));
+  const unclaimed = [...stored.values()].filter(hasState).map((operator) => unclaimedReport(operator, settings));
   const operators = [...planned, ...unclaimed];
   const fits = problems.length === 0 && operators.every(({ verdict }) => verdict !== 'incompatible');
   return { pointer, job, kind, checkpointId, fits, problems, operators };
@@ -147,8 +141,21 @@ function hasNativeState({ metadata }: ExaminedCheckpoint): boolean {
   );
 }
 
-function hasState({ enumerator, subtasks }: OperatorMetadata): boolean {
-  return enumerator !== undefined || subtasks.length > 0;
+function unclaimedReport(operator: OperatorMetadata, settings: CheckpointingOfJob | undefined): OperatorReport {
+  const parts = storedParts(operator);
+  const missing = new Set(parts.map(permissionFor).filter((permission) => settings?.[permission] !== true));
+  const choice = `give one the former uid, or set ${[...missing].join(' and ')}`;
+  return {
+    uid: operator.uid,
+    verdict: missing.size === 0 ? 'dropped' : 'incompatible',
+    why: `the job has no operator of this uid, and there is ${describeParts(parts)} of it${missing.size === 0 ? '' : `: ${choice}`}`,
+    parallelism: { stored: operator.parallelism, now: undefined },
+    states: [],
+  };
+}
+
+function hasState(operator: OperatorMetadata): boolean {
+  return storedParts(operator).length > 0;
 }
 
 function finishedOr({ status }: OperatorMetadata): string {

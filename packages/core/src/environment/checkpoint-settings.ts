@@ -83,6 +83,7 @@ export interface CheckpointingOfJob extends CheckpointSettings {
 /** How the checkpoint is restored that a job starts from. */
 export interface RecoveryOptions {
   readonly allowNonRestoredState?: boolean | undefined;
+  readonly allowNonRestoredPositionsAndOutput?: boolean | undefined;
   readonly claimMode?: ClaimMode | undefined;
 }
 
@@ -117,6 +118,7 @@ const KEYS = {
 
 const RECOVERY_KEYS = {
   allowNonRestoredState: 'execution.state-recovery.ignore-unclaimed-state',
+  allowNonRestoredPositionsAndOutput: 'weir.state-recovery.ignore-unclaimed-positions-and-output',
   claimMode: 'execution.state-recovery.claim-mode',
 } as const satisfies Record<keyof RecoveryOptions, SettingName>;
 
@@ -169,6 +171,7 @@ export function resolveCheckpointSettings(
     lockTimeoutMs: setting('lockTimeout'),
     allowDuplicates: setting('allowDuplicates'),
     allowNonRestoredState: setting('allowNonRestoredState'),
+    allowNonRestoredPositionsAndOutput: setting('allowNonRestoredPositionsAndOutput'),
     claimMode: setting('claimMode'),
     preferCheckpointForRecovery: setting('preferCheckpointForRecovery'),
     iterations: setting('iterations'),

@@ -14,7 +14,7 @@ import { WeirError } from '../errors.js';
 import { sourceStream } from '../graph/describe.js';
 import type { OperatorOptions, Stream } from '../graph/stream.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
-import type { CheckpointOptions, CheckpointingCall } from './checkpoint-settings.js';
+import type { CheckpointOptions, CheckpointingCall, RecoveryOptions } from './checkpoint-settings.js';
 import { checkSavepoint } from './check-savepoint.js';
 import { parseDuration, type Duration } from './duration.js';
 import type { ConfigSource } from './flatten-config.js';
@@ -61,6 +61,11 @@ export interface StartOptions {
   /** State that no operator claims is left behind instead of refused. Default false. Key `execution.state-recovery.ignore-unclaimed-state`. */
   readonly allowNonRestoredState?: boolean | undefined;
   /**
+   * Positions of a source, output of a sink that is not published, and records in flight that no operator claims are left behind instead of refused:
+   * records are then lost, or come twice. Default false. Key `weir.state-recovery.ignore-unclaimed-positions-and-output`.
+   */
+  readonly allowNonRestoredPositionsAndOutput?: boolean | undefined;
+  /**
    * Whose what a path leads to is from now on: `no-claim` (default): yours, and never removed; `claim`: the job's, which removes it when it is
    * superfluous, and at its end by the rules for its own checkpoints. Key `execution.state-recovery.claim-mode`.
    */
@@ -72,8 +77,9 @@ export interface StartOptions {
 }
 
 export interface CheckSavepointOptions {
-  /** As for a start. */
+  /** Both as for a start. */
   readonly allowNonRestoredState?: boolean | undefined;
+  readonly allowNonRestoredPositionsAndOutput?: boolean | undefined;
 }
 
 /** Describes a job, and starts it. */
@@ -120,7 +126,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
 
   const describe = (
     name: string,
-    { allowNonRestoredState, claimMode }: Pick<StartOptions, 'allowNonRestoredState' | 'claimMode'>,
+    { allowNonRestoredState, allowNonRestoredPositionsAndOutput, claimMode }: RecoveryOptions,
   ): JobDescription => ({
     name,
     graph: { nodes: [...graph.nodes] },
@@ -132,7 +138,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     maxParallelism: options.maxParallelism,
     checkpointing,
     restoreFrom: undefined,
-    recovery: { allowNonRestoredState, claimMode },
+    recovery: { allowNonRestoredState, allowNonRestoredPositionsAndOutput, claimMode },
     host,
   });
 

@@ -173,6 +173,13 @@ export const SUPPORTED_KEYS = {
     was: ['execution.savepoint.ignore-unclaimed-state'],
     about: 'Leaves state behind that no operator of the job claims, instead of refusing to start.',
   },
+  'weir.state-recovery.ignore-unclaimed-positions-and-output': {
+    status: 'supported',
+    type: { kind: 'boolean' },
+    default: false,
+    about:
+      'Leaves positions of sources, output that is not published and records in flight behind that no operator of the job claims, instead of refusing to start.',
+  },
   'state.backend.type': {
     status: 'supported',
     type: { kind: 'text' },

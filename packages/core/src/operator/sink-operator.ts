@@ -2,6 +2,7 @@ import { Observable } from 'rxjs';
 import type { Serializer } from '../contracts/serializer.js';
 import type { Committer, Sink, SinkContext, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
 import type { Committable } from '../contracts/snapshot.js';
+import { UNWRITTEN, WRITER_STATE } from '../contracts/stored-parts.js';
 import type { StreamElement } from '../element/element.js';
 import type { CheckpointId, Lineage } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
@@ -49,9 +50,6 @@ function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): We
   const message = `Sink ${uid} of job ${job} (subtask ${String(subtask)}) failed: ${messageOf(error)}`;
   return new WeirError('SINK_FAILED', message, { cause: error });
 }
-
-const WRITER_STATE = 'writer';
-const UNWRITTEN = 'unwritten';
 
 /** What a sink keeps in checkpoints, besides what it has prepared. */
 export function sinkStates(sink: Pick<Sink<unknown>, 'serializer'>): Declared<OperatorStateDeclaration> {

@@ -1,4 +1,5 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import { isEmptySnapshot } from '../contracts/stored-parts.js';
 import type {
   BlobHandle,
   ChannelStateHandle,
@@ -60,7 +61,9 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
       const operator = await Promise.all(part.operator.map((state) => writeOperatorState(state, options.location)));
       const committables =
         part.committables === undefined ? undefined : await writeCommittables(part.committables, options.location);
-      operators.push({ uid: part.uid, keyed, operator, committables });
+      const snapshot = { uid: part.uid, keyed, operator, committables };
+      // Whoever has nothing stored may change or go as if it had never kept anything.
+      if (!isEmptySnapshot(snapshot)) operators.push(snapshot);
     }
   } finally {
     for (const keyed of unreleased) keyed.release();

@@ -67,6 +67,7 @@ describe('checkpoint settings', () => {
       lockTimeoutMs: 10_000,
       allowDuplicates: false,
       allowNonRestoredState: false,
+      allowNonRestoredPositionsAndOutput: false,
       claimMode: 'no-claim',
       preferCheckpointForRecovery: true,
       iterations: 'logged',
@@ -78,11 +79,13 @@ describe('checkpoint settings', () => {
     const configuration = readConfiguration({
       'execution.state-recovery.claim-mode': 'CLAIM',
       'execution.state-recovery.ignore-unclaimed-state': 'true',
+      'weir.state-recovery.ignore-unclaimed-positions-and-output': 'true',
     });
     expect(resolveCheckpointSettings(undefined, configuration, { claimMode: 'claim' })).toBeUndefined();
     expect(resolveCheckpointSettings({}, configuration)).toMatchObject({
       claimMode: 'claim',
       allowNonRestoredState: true,
+      allowNonRestoredPositionsAndOutput: true,
     });
     expect(
       resolveCheckpointSettings({}, configuration, { claimMode: 'no-claim', allowNonRestoredState: false }),

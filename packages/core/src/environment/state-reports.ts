@@ -31,13 +31,13 @@ export function stateReports(
 
 function keyedReports(
   { parts }: StoredOperator,
-  { keyed, isKnown }: PlannedStates,
+  { keyed }: PlannedStates,
   engine: string | undefined,
   where: string,
 ): readonly StateReport[] {
   const handles = parts.flatMap((part) => part.keyed);
   const kinds = new Map(handles.flatMap(({ states }) => states).map(({ name, kind }) => [name, kind]));
-  if (keyed === undefined) return [...kinds].map(([name, kind]) => unread(name, kind, isKnown));
+  if (keyed === undefined) return [...kinds].map(([name, kind]) => unread(name, kind));
   const matches = new Map(matchHandles(handles, keyed, where));
   for (const handle of handles) {
     if (handle.format !== 'native' || handle.engine === engine) continue;
@@ -50,12 +50,12 @@ function keyedReports(
 
 function operatorReports(
   { parts }: StoredOperator,
-  { operator, isKnown }: PlannedStates,
+  { operator }: PlannedStates,
   where: string,
 ): readonly StateReport[] {
   const handles = parts.flatMap((part) => part.operator);
   const kinds = new Map(handles.map(({ name, mode }) => [name, `operator ${mode}` as const]));
-  if (operator === undefined) return [...kinds].map(([name, kind]) => unread(name, kind, isKnown));
+  if (operator === undefined) return [...kinds].map(([name, kind]) => unread(name, kind));
   return reportsOf(
     matchOperatorStates(handles, operator, where),
     operator,
@@ -120,7 +120,7 @@ function readBy(
   where: string,
 ): readonly StateReport[] {
   if (stored.length === 0) return [];
-  if (serializer === undefined) return [unread(kind, kind, true)];
+  if (serializer === undefined) return [refused(kind, kind, notItsOwn(kind, where))];
   try {
     for (const each of stored) readerOf(serializer, each.serializer, `${kind} of ${where}`);
     return [{ name: kind, kind, verdict: 'restored', why: '' }];
@@ -130,10 +130,19 @@ function readBy(
   }
 }
 
-function unread(name: string, kind: StateReportKind, isKnown: boolean): StateReport {
-  return isKnown
-    ? { name, kind, verdict: 'dropped', why: 'the operator does not read it' }
-    : { name, kind, verdict: 'unknown', why: 'the operator does not say what it reads' };
+function unread(name: string, kind: StateReportKind): StateReport {
+  return { name, kind, verdict: 'unknown', why: 'the operator does not say what it reads' };
+}
+
+function notItsOwn(kind: 'committables' | 'enumerator' | 'loop', where: string): WeirError {
+  const role = { committables: 'sink', enumerator: 'source', loop: 'loop' }[kind];
+  return new WeirError(
+    'CHECKPOINT_INCOMPATIBLE',
+    `There is something of a ${role} (${where}), which it no longer is.`,
+    {
+      recoverable: false,
+    },
+  );
 }
 
 function refused(name: string, kind: StateReportKind, error: WeirError): StateReport {

@@ -4,9 +4,10 @@ import type { DeclaredStates } from '../operator/operator.js';
 import { sinkStates } from '../operator/sink-operator.js';
 import { sourceStates } from '../operator/source-states.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import type { Declared } from '../state/state-match.js';
 import type { PlannedOperator } from './plan.js';
 
-/** Everything that an operator of a plan reads of a checkpoint. */
+/** Everything that an operator of a plan reads of a checkpoint. Of one of somebody else's that does not say, keyed and operator state are absent. */
 export interface PlannedStates extends DeclaredStates {
   /** What reads output that is left to commit; absent: there is no sink. */
   readonly committables?: Serializer | undefined;
@@ -14,30 +15,31 @@ export interface PlannedStates extends DeclaredStates {
   readonly enumerator?: Serializer | undefined;
   /** What reads records that went round; absent: there is no loop. */
   readonly loop?: Serializer | undefined;
-  /** False: an operator of somebody else's, which does not say. */
-  readonly isKnown: boolean;
 }
+
+const NONE: Declared<never> = { states: [], dropped: [] };
 
 export function declaredStates({ uid, node }: PlannedOperator, clock: Clock): PlannedStates {
   switch (node.kind) {
     case 'source':
       return {
+        keyed: NONE,
         operator: sourceStates(node.source),
         enumerator: node.source.serializer ?? defaultSerializer,
-        isKnown: true,
       };
     case 'sink':
       return {
+        keyed: NONE,
         operator: sinkStates(node.sink),
         committables: node.sink.serializer ?? defaultSerializer,
-        isKnown: true,
       };
     case 'operator': {
       const { spec, loop } = node;
+      const isKnown = spec.declares !== undefined || loop !== undefined || !spec.isStateful;
       return {
+        ...(isKnown && { keyed: NONE, operator: NONE }),
         ...spec.declares?.(uid, clock),
         loop: loop?.serializer,
-        isKnown: spec.declares !== undefined || loop !== undefined || !spec.isStateful,
       };
     }
   }

@@ -40,6 +40,7 @@ import type { LocalCopies, RestoredBytes } from './local-copies.js';
 import { LoopEnd, stagesOfLoop } from './loop-end.js';
 import type { FeedbackChannel } from './loop-head.js';
 import { operatorContext, type OperatorOwner } from './operator-context.js';
+import { refuseUnreadState } from './refuse-unread-state.js';
 import { restoreInFlight } from './restore-in-flight.js';
 import { restoreLoop } from './restore-loop.js';
 import { Scheduler } from './scheduler.js';
@@ -388,7 +389,12 @@ export class Attempt implements AttemptGateway {
       if (operator instanceof SourceOperator) source = operator;
       return { uid: planned.uid, operator };
     });
-    await subtask.open(operators, source, (uid) => this.#restored(subtask.id, uid));
+    await subtask.open(operators, source, (uid) => {
+      const state = this.#restored(subtask.id, uid);
+      const planned = stage.operators.find((operator) => operator.uid === uid);
+      if (state !== undefined && planned !== undefined) refuseUnreadState(planned, state, this.#options.clock);
+      return state;
+    });
     const { restore } = this.#options;
     if (restore === undefined) return;
     const handles = (restore.subtasks.get(subtaskName(subtask.id)) ?? []).flatMap(({ channels = [] }) => channels);

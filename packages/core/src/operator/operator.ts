@@ -133,7 +133,7 @@ export interface OperatorContext {
   timer(delayMs: number, action: () => void): () => void;
 }
 
-/** The states of an operator by kind. One that is absent is not read: nothing that is stored of it is missed. */
+/** The states of an operator by kind. Absent: it has none of that kind, and a checkpoint that holds some is refused. */
 export interface DeclaredStates {
   readonly keyed?: Declared<StateDeclaration> | undefined;
   readonly operator?: Declared<OperatorStateDeclaration> | undefined;

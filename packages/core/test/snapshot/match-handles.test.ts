@@ -75,8 +75,8 @@ describe("a state in files of a backend's own format", () => {
     const stored = { parts: [{ uid: 'sums', keyed: [NATIVE], operator: [] }], enumerator: undefined };
     const keyed = declaredOf({ total: valueState() });
     const where = "operator 'sums' in chk-7";
-    expect(stateReports(stored, { keyed, isKnown: true }, 'rocksdb', where)).toMatchObject([{ verdict: 'restored' }]);
-    expect(stateReports(stored, { keyed, isKnown: true }, 'hashmap', where)).toMatchObject([
+    expect(stateReports(stored, { keyed }, 'rocksdb', where)).toMatchObject([{ verdict: 'restored' }]);
+    expect(stateReports(stored, { keyed }, 'hashmap', where)).toMatchObject([
       {
         name: 'total',
         verdict: 'incompatible',
@@ -104,8 +104,9 @@ describe('the base of the next checkpoint', () => {
 
 test('what an operator of another kind, or one that does not say what it reads, finds is told', () => {
   const stored = { parts: [{ uid: 'sums', keyed: [CANONICAL], operator: [] }], enumerator: undefined };
-  expect(stateReports(stored, { isKnown: true }, undefined, 'x')).toMatchObject([{ verdict: 'dropped' }]);
-  expect(stateReports(stored, { isKnown: false }, undefined, 'x')).toMatchObject([{ verdict: 'unknown' }]);
+  const none = { states: [], dropped: [] };
+  expect(stateReports(stored, { keyed: none }, undefined, 'x')).toMatchObject([{ verdict: 'incompatible' }]);
+  expect(stateReports(stored, {}, undefined, 'x')).toMatchObject([{ verdict: 'unknown' }]);
 });
 
 test('files from before there were versions are of version 1, and go through the steps from there', async () => {

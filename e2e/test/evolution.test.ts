@@ -69,7 +69,14 @@ const sink = transactionalMemorySink<number>();
 let savepoint: string;
 
 function environmentOf(program: Program, records: number, seen = new Subject<unknown>()): Environment {
-  const { parallelism, maxParallelism, sourceUid = 'in', keyedUid = 'keyed', keyed = KEYED, subtask = SUBTASK } = program;
+  const {
+    parallelism,
+    maxParallelism,
+    sourceUid = 'in',
+    keyedUid = 'keyed',
+    keyed = KEYED,
+    subtask = SUBTASK,
+  } = program;
   const env = createEnvironment({ plugins: pluginsOn(disk), logger: SILENT, parallelism, maxParallelism });
   env.enableCheckpointing();
   env

@@ -137,10 +137,7 @@ export async function findStartingPoint(
       admit(placed, metadata, context);
       const { unclaimed } = fit(context, metadata);
       if (unclaimed.length > 0)
-        warn(
-          context,
-          `Job ${context.job} leaves ${unclaimed.join(', ')} behind, which no operator claims.`,
-        );
+        warn(context, `Job ${context.job} leaves ${unclaimed.join(', ')} behind, which no operator claims.`);
       const lineage = keepsLineage ? metadata.lineage : context.newId();
       const { checkpointId } = metadata;
       const { pointer } = open.stored;

@@ -148,7 +148,12 @@ describe('what no operator claims', () => {
   const BOTH = { allowNonRestoredState: true, allowNonRestoredPositionsAndOutput: true };
 
   test.each<[string, string, Partial<CheckpointSettings>, RegExp]>([
-    ['state', 'numbers', {}, /has state of operator numbers, and the job has no such operator.*set allowNonRestoredState/],
+    [
+      'state',
+      'numbers',
+      {},
+      /has state of operator numbers, and the job has no such operator.*set allowNonRestoredState/,
+    ],
     [
       'state, where only the other permission is given',
       'numbers',

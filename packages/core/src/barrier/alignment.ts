@@ -9,6 +9,8 @@
  *   checkpoints are treated as by Flink's SingleCheckpointBarrierHandler.
  * - `unaligned` snapshots on the first barrier and blocks nothing: what other inputs send before theirs is in flight and part of the
  *   checkpoint (Flink: AlternatingWaitingForFirstBarrierUnaligned, AlternatingCollectingBarriersUnaligned).
+ * - `aligned` with a timeout goes over to `unaligned` once the checkpoint has taken too long (Flink: AlternatingCollectingBarriers). From then on no
+ *   barrier of it waits in a channel: neither one that was there already nor one that is announced later.
  * - `counting` follows Flink's CheckpointBarrierTracker: nothing is blocked, so a record between the first and the last barrier is in the
  *   snapshot and is read again after a restore (at-least-once).
  */
@@ -25,6 +27,8 @@ export type AlignmentInput =
   | { readonly kind: 'barrier'; readonly channel: number; readonly barrier: Barrier }
   | { readonly kind: 'cancel'; readonly channel: number; readonly checkpointId: CheckpointId }
   | { readonly kind: 'end-of-channel'; readonly channel: number }
+  /** A barrier of the checkpoint has entered a channel, and waits there for its turn. */
+  | { readonly kind: 'announced'; readonly checkpointId: CheckpointId }
   /** The checkpoint has taken too long: its barriers may overtake from now on. Nothing happens if they may not, or if it is over. */
   | { readonly kind: 'timeout'; readonly checkpointId: CheckpointId }
   /** The coordinator gave the checkpoint up; its barriers may be on their way, or never come. */
@@ -90,6 +94,8 @@ export function step(state: AlignmentState, input: AlignmentInput, now: number):
       return onCancel(state, input.checkpointId);
     case 'end-of-channel':
       return onEndOfChannel(state, input.channel);
+    case 'announced':
+      return onAnnounced(state, input.checkpointId);
     case 'timeout':
       return onTimeout(state, input.checkpointId);
     case 'abort':
@@ -102,6 +108,12 @@ export function isBlocked(state: AlignmentState, channel: number): boolean {
   return state.blocked.has(channel);
 }
 
+/** A timeout of the checkpoint takes its snapshot, so that nothing may be half done when it comes. */
+export function snapshotsOnTimeout(state: AlignmentState, checkpointId: CheckpointId): boolean {
+  const known = trackedOf(state, checkpointId);
+  return known?.mode === 'aligned' && isTimeoutable(known.barrier);
+}
+
 /** The newest checkpoint that is under way here. */
 export function pendingId(state: AlignmentState): CheckpointId | undefined {
   return state.tracked.at(-1)?.barrier.checkpointId;
@@ -109,7 +121,7 @@ export function pendingId(state: AlignmentState): CheckpointId | undefined {
 
 function onBarrier(state: AlignmentState, channel: number, barrier: Barrier, now: number): Transition {
   const id = barrier.checkpointId;
-  const known = state.tracked.find((t) => idOf(t) === id);
+  const known = trackedOf(state, id);
   if (known !== undefined) {
     const [overtaken, switching] = isOvertaking(barrier) ? overtake(state, known, barrier) : [state, []];
     const [next, actions] = collect(overtaken, id, channel);
@@ -128,10 +140,24 @@ function onBarrier(state: AlignmentState, channel: number, barrier: Barrier, now
   return [next, [...displaced, ...first, ...actions]];
 }
 
+function onAnnounced(state: AlignmentState, id: CheckpointId): Transition {
+  const known = trackedOf(state, id);
+  const isLate = known === undefined ? isLateAlready(state, id) : known.mode === 'unaligned';
+  return [state, isLate ? [{ kind: 'let-overtake', checkpointId: id }] : []];
+}
+
+/** None of its barriers was taken yet, and the first is to overtake. */
+function isLateAlready({ highest, timedOut, foretold }: AlignmentState, id: CheckpointId): boolean {
+  return id > highest && id === timedOut && !isForetold(foretold, id);
+}
+
 function onTimeout(state: AlignmentState, id: CheckpointId): Transition {
-  const known = state.tracked.find((t) => idOf(t) === id);
+  if (state.mode === 'counting') return [state, []];
   const next = { ...state, timedOut: Math.max(state.timedOut, id) };
-  return known !== undefined && isTimeoutable(known.barrier) ? overtake(next, known, known.barrier) : [next, []];
+  const known = trackedOf(state, id);
+  // Before the first barrier is taken, one that waits is as good as one that is announced now.
+  if (known === undefined) return onAnnounced(next, id);
+  return isTimeoutable(known.barrier) ? overtake(next, known, known.barrier) : [next, []];
 }
 
 function onCancel(state: AlignmentState, id: CheckpointId): Transition {
@@ -183,7 +209,7 @@ function overtake(state: AlignmentState, tracked: Tracked, barrier: Barrier): Tr
 
 /** The channel delivered the barrier of a checkpoint that is tracked. */
 function collect(state: AlignmentState, id: CheckpointId, channel: number): Transition {
-  const tracked = state.tracked.find((t) => idOf(t) === id);
+  const tracked = trackedOf(state, id);
   if (tracked === undefined || !tracked.missing.has(channel)) return [state, []];
   const collected: Tracked = { ...tracked, missing: without(tracked.missing, channel) };
   const next = replace(state, tracked, collected);
@@ -232,6 +258,10 @@ function replace(state: AlignmentState, old: Tracked, by: Tracked): AlignmentSta
 
 function raise(state: AlignmentState, id: CheckpointId): AlignmentState {
   return { ...state, highest: id, foretold: withoutUpTo(state.foretold, id) };
+}
+
+function trackedOf(state: AlignmentState, id: CheckpointId): Tracked | undefined {
+  return state.tracked.find((t) => idOf(t) === id);
 }
 
 function idOf(tracked: Tracked): CheckpointId {

@@ -84,6 +84,8 @@ export class ChannelMerge<T> {
     for (const action of actions) {
       switch (action.kind) {
         case 'block':
+        case 'let-overtake':
+          // Whatever is here is taken as it comes: nothing waits in a channel.
           break;
         case 'unblock-all':
           this.#isUnblocked = true;

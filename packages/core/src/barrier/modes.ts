@@ -12,6 +12,8 @@ export type AlignmentAction =
   | { readonly kind: 'block'; readonly channel: number }
   /** Take from every channel again. */
   | { readonly kind: 'unblock-all' }
+  /** Barriers of the checkpoint that wait in channels overtake what is in front of them. */
+  | { readonly kind: 'let-overtake'; readonly checkpointId: CheckpointId }
   /** Forward the barrier and capture. `startedAt` is the `now` of the first barrier; the alignment lasted from then to now. */
   | { readonly kind: 'snapshot'; readonly barrier: Barrier; readonly startedAt: number }
   /** Records taken from these channels go on as ever, and into the checkpoint as well: its snapshot is taken without them. */
@@ -42,14 +44,14 @@ export const MODES: Readonly<Record<AlignmentMode, Mode>> = {
     barrier: ['block'],
     last: ['snapshot', 'unblock-all'],
     // What the snapshot will lack must be persisted from the moment it is taken. The checkpoint goes on with the next row.
-    timeout: ['persist', 'snapshot'],
+    timeout: ['let-overtake', 'persist', 'snapshot'],
     abort: ['abort', 'unblock-all'],
     displaced: ['abort', 'unblock-all'],
   },
   // Channels are blocked only if their barrier came before a timeout, and stay so to the end: the others are to catch up.
   unaligned: {
     concurrent: 1,
-    first: ['persist', 'snapshot'],
+    first: ['let-overtake', 'persist', 'snapshot'],
     barrier: ['persisted'],
     last: ['persisted', 'inputs-complete', 'unblock-all'],
     timeout: [],
@@ -100,6 +102,9 @@ export function takeTurn(
         if (blocked.size === 0) break;
         blocked = new Set();
         actions.push({ kind });
+        break;
+      case 'let-overtake':
+        actions.push({ kind, checkpointId });
         break;
       case 'snapshot':
         actions.push({ kind, barrier: forwarded(barrier, mode === 'unaligned' || turn === 'timeout'), startedAt });

@@ -5,6 +5,7 @@ import type { CheckpointId, StageId } from '../element/ids.js';
 import {
   alignment,
   isBlocked,
+  snapshotsOnTimeout,
   step,
   type AlignmentInput,
   type AlignmentOptions,
@@ -46,6 +47,8 @@ export class InputGate {
   readonly #ended = new Set<number>();
   /** Channels with a barrier that has overtaken what waits in them, once for each. */
   readonly #overtaken: number[] = [];
+  /** Has taken too long, and its snapshot was not taken yet. */
+  #late: CheckpointId | undefined;
   #inFlight: InFlightCapture | undefined;
   readonly #closed = new Set<number>();
   #drain = true;
@@ -77,6 +80,7 @@ export class InputGate {
       channel.onArrival = onArrival;
       channel.onBarrier = (barrier) => {
         listener.announced(barrier);
+        this.#step({ kind: 'announced', checkpointId: barrier.checkpointId });
       };
       channel.onOvertaking = () => {
         this.#overtaken.push(index);
@@ -114,13 +118,21 @@ export class InputGate {
     return this.#current === undefined && this.#requestNext((channel) => channel.nextKind !== 'batch');
   }
 
-  /** A barrier is there that waits for nothing. */
+  /** A barrier is there that waits for nothing, or a checkpoint that is late is to have its snapshot. */
   get isOvertaken(): boolean {
-    return this.#overtaken.length > 0;
+    return this.#overtaken.length > 0 || this.#isLate;
   }
 
-  /** Takes one barrier that has overtaken, also in the middle of a batch. */
+  get #isLate(): boolean {
+    return this.#late !== undefined && snapshotsOnTimeout(this.#alignment, this.#late);
+  }
+
+  /** Takes the snapshot of a checkpoint that is late, or one barrier that has overtaken, also in the middle of a batch. */
   advanceOvertaking(): void {
+    if (this.#late !== undefined && this.#isLate) {
+      this.#step({ kind: 'timeout', checkpointId: this.#late });
+      return;
+    }
     const index = this.#overtaken.shift();
     if (index === undefined) return;
     const taken = this.#inputs[index]?.channel.takeOvertaking();
@@ -128,10 +140,13 @@ export class InputGate {
     this.#step({ kind: 'barrier', channel: index, barrier: taken.barrier }, taken.overtaken);
   }
 
-  /** The checkpoint has taken too long: its barriers overtake from now on, those that wait in channels as well. */
+  /**
+   * The checkpoint has taken too long: its barriers overtake from now on, those that wait in channels as well. A snapshot that follows from it waits
+   * for `advanceOvertaking`: the stage may be in the middle of something.
+   */
   timeout(checkpointId: CheckpointId): void {
-    for (const { channel } of this.#inputs) channel.letOvertake(checkpointId);
-    this.#step({ kind: 'timeout', checkpointId });
+    this.#late = checkpointId;
+    if (!this.#isLate) this.#step({ kind: 'timeout', checkpointId });
   }
 
   /** The coordinator gave a checkpoint up. */
@@ -197,14 +212,17 @@ export class InputGate {
     const [next, actions] = step(this.#alignment, input, this.#now());
     this.#alignment = next;
     for (const action of actions) {
-      this.#capture(action, overtaken);
+      this.#carryOut(action, overtaken);
       this.#listener.alignment(action, this.#inFlight);
       if (action.kind === 'inputs-complete') this.#inFlight = undefined;
     }
   }
 
-  #capture(action: AlignmentAction, overtaken: readonly RecordBatch<unknown>[]): void {
+  #carryOut(action: AlignmentAction, overtaken: readonly RecordBatch<unknown>[]): void {
     switch (action.kind) {
+      case 'let-overtake':
+        for (const { channel } of this.#inputs) channel.letOvertake(action.checkpointId);
+        return;
       case 'persist': {
         const names = this.#inputs.map(({ name }) => name);
         this.#inFlight = new InFlightCapture(action.channels, names);

@@ -119,7 +119,8 @@ export class Subtask implements Runnable, LoopMember {
   readonly #completions: Completions;
   /** What must settle before the next step: an asynchronous prepare or finish. */
   #step: Promise<void> | undefined;
-  #preparing: CheckpointId | undefined;
+  /** As it will go on, once the stage is prepared. */
+  #preparing: Barrier | undefined;
   /** The savepoint to stop with that this subtask has passed: nothing moves before it is known what became of it. */
   #standsBehind: CheckpointId | undefined;
   #barriers: Barrier[] = [];
@@ -353,7 +354,7 @@ export class Subtask implements Runnable, LoopMember {
       this.#writes.abort(checkpointId);
       this.#gate?.abort(checkpointId);
       this.#loop?.aborted(checkpointId);
-      if (this.#preparing === checkpointId) this.#preparing = undefined;
+      if (this.#preparing?.checkpointId === checkpointId) this.#preparing = undefined;
       if (this.#standsBehind === checkpointId) this.#standsBehind = undefined;
       this.#stage?.aborted(checkpointId);
     });
@@ -441,10 +442,10 @@ export class Subtask implements Runnable, LoopMember {
     }
   }
 
-  /** A barrier is here that does not wait for what is in front of it. */
+  /** A barrier is here that does not wait for what is in front of it, or will not in the outputs. */
   get #isOvertaken(): boolean {
-    const [barrier] = this.#barriers;
-    return this.#gate?.isOvertaken === true || (barrier !== undefined && isOvertaking(barrier));
+    const next = this.#preparing ?? this.#barriers[0];
+    return this.#gate?.isOvertaken === true || (next !== undefined && isOvertaking(next));
   }
 
   get #isMakingWay(): boolean {
@@ -461,9 +462,10 @@ export class Subtask implements Runnable, LoopMember {
   }
 
   #overtakeFromNowOn(checkpointId: CheckpointId): void {
-    this.#barriers = this.#barriers.map((barrier) =>
-      barrier.checkpointId === checkpointId ? forwarded(barrier, true) : barrier,
-    );
+    const late = (barrier: Barrier): Barrier =>
+      barrier.checkpointId === checkpointId ? forwarded(barrier, true) : barrier;
+    this.#barriers = this.#barriers.map(late);
+    this.#preparing &&= late(this.#preparing);
     this.#gate?.timeout(checkpointId);
   }
 
@@ -535,6 +537,7 @@ export class Subtask implements Runnable, LoopMember {
     switch (action.kind) {
       case 'block':
       case 'unblock-all':
+      case 'let-overtake':
       case 'persist':
       case 'persisted':
       case 'inputs-complete':
@@ -563,14 +566,17 @@ export class Subtask implements Runnable, LoopMember {
     const { clock, mode } = this.#options;
     const { checkpointId } = barrier;
     const begun = clock.monotonic();
-    this.#preparing = checkpointId;
+    this.#preparing = barrier;
+    // Also where barriers are forced into line: what this one finds in the outputs it may overtake.
+    this.#timeouts.saw(barrier);
     this.#hold(stage.prepare(checkpointId), () => {
-      if (this.#preparing !== checkpointId) {
+      const prepared = this.#preparing;
+      if (prepared?.checkpointId !== checkpointId) {
         this.#router.broadcast(cancelMarker(checkpointId));
         return;
       }
       this.#preparing = undefined;
-      this.#router.forward(barrier);
+      this.#router.forward(prepared);
       this.#options.onForwarded(checkpointId);
       if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
       const captures = stage.capture(checkpointId, barrier.isIncremental === true ? 'incremental' : 'full');

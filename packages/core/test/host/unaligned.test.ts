@@ -16,91 +16,12 @@ import {
   type Operator,
 } from '../../src/operators.js';
 import type { Stream } from '../../src/graph/stream.js';
-import { AttemptBench, plan, type AttemptBenchOptions, type TakenCheckpoint } from '../support/attempt-bench.js';
+import { AttemptBench, plan, type TakenCheckpoint } from '../support/attempt-bench.js';
 import { committingSink, Outside } from '../support/committing-sink.js';
 import { deferred, type Deferred } from '../support/deferred.js';
-import { RescaledCheckpoint } from '../support/rescaled-checkpoint.js';
+import { countInFlight, passOn, SlowJob, upTo, WRITE_MS, type Numbers } from '../support/slow-job.js';
 import { splitSource } from '../support/split-source.js';
 import { TickingClock } from '../support/ticking-clock.js';
-
-type Numbers = Stream<number, 'replayable'>;
-const WRITE_MS = 10;
-const passOn = map((n: number) => n);
-const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
-
-/** A job in front of a sink that takes `WRITE_MS` for each write, over as many attempts as a test needs. */
-class SlowJob {
-  readonly clock = new TickingClock();
-  readonly outside = new Outside<number>();
-  readonly #between: (s: Numbers) => Numbers;
-  readonly #options: { readonly count: number; readonly parallelism: number } & Partial<AttemptBenchOptions>;
-  #attempts = 0;
-  written = 0;
-  read = 0;
-
-  constructor(between: (s: Numbers) => Numbers, options: Partial<AttemptBenchOptions> & { count?: number } = {}) {
-    this.#between = between;
-    this.#options = { count: 100_000, parallelism: 1, overtakesAfter: 0, ...options };
-  }
-
-  async attempt(restore?: TakenCheckpoint, parallelism = this.#options.parallelism): Promise<AttemptBench> {
-    const { count, ...options } = this.#options;
-    const described = plan((from) => {
-      from(
-        splitSource([upTo(count)], {
-          onReader: (_split, reader) => ({
-            ...reader,
-            poll: (max) => {
-              const records = reader.poll(max);
-              if (Array.isArray(records)) this.read += records.length;
-              return records;
-            },
-          }),
-        }),
-        { uid: 'in', parallelism: 1 },
-      )
-        .pipe(this.#between)
-        .to(
-          committingSink(this.outside, {
-            onWrite: async (batch) => {
-              await sleep(this.clock, WRITE_MS);
-              this.written += batch.length;
-            },
-          }),
-          { uid: 'out' },
-        );
-    }, parallelism);
-    const checkpoint = restore === undefined ? undefined : new RescaledCheckpoint(restore, described);
-    const attempt = ++this.#attempts;
-    const bench = new AttemptBench(described, { clock: this.clock, ...options, attempt, restore: checkpoint });
-    await bench.run();
-    return bench;
-  }
-
-  async crash(bench: AttemptBench): Promise<void> {
-    bench.attempt.fail(new Error('crash'));
-    const closed = bench.attempt.close('failed');
-    await this.clock.advance(WRITE_MS);
-    await closed;
-  }
-
-  /** Runs to the end, and gives what has become visible. */
-  async finish(bench: AttemptBench): Promise<readonly number[]> {
-    let isEnded = false;
-    void bench.attempt.allEnded.then(() => (isEnded = true));
-    await this.clock.until(() => isEnded);
-    const final = await bench.trigger(1000);
-    await this.clock.advance(10 * WRITE_MS);
-    expect(final.isComplete).toBe(true);
-    const told = bench.complete(final);
-    await this.clock.advance(WRITE_MS);
-    await told;
-    await bench.attempt.close('finished');
-    return this.outside.visible;
-  }
-}
-
-const countOf = (checkpoint: TakenCheckpoint): number => checkpoint.inFlight.reduce((sum, { count }) => sum + count, 0);
 
 describe('under back-pressure', () => {
   const twoExchanges = (s: Numbers): Numbers => s.pipe(rebalance(), passOn, rebalance(), passOn);
@@ -115,9 +36,9 @@ describe('under back-pressure', () => {
     await job.clock.advance(2 * WRITE_MS);
     expect(checkpoint.isComplete).toBe(true);
     expect(job.written - before).toBeLessThanOrEqual(2 * BATCH_SIZE);
-    expect(countOf(checkpoint)).toBeGreaterThan(CHANNEL_CAPACITY);
+    expect(countInFlight(checkpoint)).toBeGreaterThan(CHANNEL_CAPACITY);
     // What is captured has the bound of the buffers that it was in.
-    expect(countOf(checkpoint)).toBeLessThanOrEqual(inFront);
+    expect(countInFlight(checkpoint)).toBeLessThanOrEqual(inFront);
     await job.crash(bench);
   });
 
@@ -151,7 +72,7 @@ describe('under back-pressure', () => {
     await job.clock.advance(10 * WRITE_MS);
     const checkpoint = await bench.trigger(1);
     await job.clock.advance(2 * WRITE_MS);
-    expect(countOf(checkpoint)).toBeGreaterThan(0);
+    expect(countInFlight(checkpoint)).toBeGreaterThan(0);
     await job.crash(bench);
     const again = await job.attempt(checkpoint);
     expect(await job.finish(again)).toEqual(upTo(20_000));
@@ -168,7 +89,7 @@ describe('under back-pressure', () => {
     const second = await again.trigger(2);
     await job.clock.advance(3 * WRITE_MS);
     expect(second.isComplete).toBe(true);
-    expect(countOf(second)).toBeGreaterThanOrEqual(countOf(first) - 3 * BATCH_SIZE);
+    expect(countInFlight(second)).toBeGreaterThanOrEqual(countInFlight(first) - 3 * BATCH_SIZE);
     await job.crash(again);
     expect(await job.finish(await job.attempt(second))).toEqual(upTo(20_000));
   });
@@ -215,7 +136,7 @@ describe('an expansion that is suspended', () => {
     await job.clock.advance(3 * WRITE_MS);
     expect(checkpoint.isComplete).toBe(true);
     expect(job.written).toBeLessThan(15 * BATCH_SIZE);
-    expect(countOf(checkpoint)).toBeGreaterThan(FOLD / 2);
+    expect(countInFlight(checkpoint)).toBeGreaterThan(FOLD / 2);
     await job.crash(bench);
     const visible = await job.finish(await job.attempt(checkpoint));
     expect(visible.length).toBe(FOLD);
@@ -337,7 +258,7 @@ describe('aligned with a timeout', () => {
     expect(checkpoint.isComplete).toBe(false);
     await job.clock.advance(2 * WRITE_MS);
     expect(checkpoint.isComplete).toBe(true);
-    expect(countOf(checkpoint)).toBeGreaterThan(0);
+    expect(countInFlight(checkpoint)).toBeGreaterThan(0);
     await job.crash(bench);
   });
 
@@ -347,7 +268,7 @@ describe('aligned with a timeout', () => {
     await job.clock.advance(10 * WRITE_MS);
     const late = await bench.trigger(1);
     await job.clock.advance(5 * WRITE_MS);
-    expect(countOf(late)).toBeGreaterThan(0);
+    expect(countInFlight(late)).toBeGreaterThan(0);
     void bench.complete(late);
     await job.clock.until(() => job.written === 30_000);
     const inTime = await bench.trigger(2);
@@ -554,7 +475,7 @@ describe('a keyed count behind a slow sink', () => {
         const checkpoint = await bench.trigger(id);
         await job.clock.advance(8 * WRITE_MS);
         expect(checkpoint.isComplete).toBe(true);
-        flying += countOf(checkpoint);
+        flying += countInFlight(checkpoint);
         newest = checkpoint;
         await job.crash(bench);
       }

@@ -8,7 +8,7 @@ export type { InFlight } from './barrier/in-flight.js';
 export type { RecordOf } from './barrier/carry.js';
 export { mapRecords } from './barrier/map-records.js';
 export { filterRecords } from './barrier/filter-records.js';
-export { alignment, isBlocked, pendingId, step } from './barrier/alignment.js';
+export { alignment, isBlocked, pendingId, snapshotsOnTimeout, step } from './barrier/alignment.js';
 export type { AlignmentInput, AlignmentOptions, AlignmentState, Transition } from './barrier/alignment.js';
 export type { AlignmentAction, AlignmentMode } from './barrier/modes.js';
 export { END_OF_CHANNEL, END_OF_DATA, barrier, batch, cancelMarker } from './element/element.js';

@@ -159,7 +159,8 @@ export class Subtask implements Runnable, LoopMember {
         if (failure !== undefined) this.#fail(failure.error);
         else wake();
       },
-      () => this.#isMakingWay,
+      // What is held is state of a sink, and who has finished restores none.
+      () => this.#isMakingWay && this.#end === 'no',
     );
     this.#writes = new SnapshotWrites(options, wake);
     this.#timeouts = new BarrierTimeouts(options.clock, (checkpointId) => {

@@ -64,6 +64,48 @@ describe('aligned with a timeout, as in Flink', () => {
     }
   });
 
+  test.each<[string, string, readonly number[]]>([
+    ['before the timeout: it waits its turn', 'N(1) P(1,0) N(1) D(1)', []],
+    ['at the timeout, and after it', 'P(1,0) N(1) T(1) N(1) N(1)', [1, 1, 1]],
+    ['after a timeout that came before any barrier was taken', 'N(1) T(1) N(1)', [1, 1]],
+    ['after a barrier has come that has overtaken upstream', 'U(1,1) N(1) N(1)', [1, 1, 1]],
+    ['after one has, in the middle of an alignment', 'P(1,0) U(1,1) N(1)', [1, 1]],
+    ['after the checkpoint has ended', 'P(1,0) T(1) P(1,1) P(1,2) N(1)', [1]],
+    ['after it has completed aligned in time', 'P(1,0) P(1,1) P(1,2) T(1) N(1)', []],
+    ['after it was aborted', 'P(1,0) T(1) A(1) N(1)', [1]],
+    ['after it was aborted before the timeout', 'P(1,0) A(1) T(1) N(1)', []],
+    ['after it was aborted before any barrier was taken', 'A(1) T(1) N(1) U(1,0) N(1)', []],
+    ['after a cancel marker', 'P(1,0) T(1) X(1,1) N(1)', [1]],
+    ['of the next checkpoint, while the one before is late', 'P(1,0) T(1) N(2)', [1]],
+    ['of the checkpoint before, while a newer one is late', 'P(1,0) P(2,1) T(2) N(1) N(2)', [2, 2]],
+    ['of a savepoint', 'S(1,0) T(1) N(1)', []],
+    ['that is forced into line', 'F(1,0) T(1) N(1)', []],
+  ])('AlternatingWaitingForFirstBarrier: a barrier is announced %s', (_when, script, letOvertake) => {
+    expect(new Trace('aligned', 3).take(script).letOvertake).toEqual(letOvertake);
+  });
+
+  test('where barriers are only counted, no barrier is let overtake', () => {
+    expect(new Trace('counting', 2).take('N(1) T(1) N(1) P(1,0) T(1) N(1) P(1,1) N(1)').letOvertake).toEqual([]);
+  });
+
+  test('only a timeout in the middle of an alignment takes a snapshot', () => {
+    const afterwards = (script: string, id = 1): boolean => new Trace('aligned', 2).take(script).snapshotsOnTimeout(id);
+    expect(afterwards('P(1,0)')).toBe(true);
+    for (const script of [
+      '',
+      'N(1)',
+      'T(1)',
+      'P(1,0) T(1)',
+      'P(1,0) P(1,1)',
+      'P(1,0) A(1)',
+      'S(1,0)',
+      'F(1,0)',
+      'U(1,0)',
+    ])
+      expect([script, afterwards(script)]).toEqual([script, false]);
+    expect(afterwards('P(1,0)', 2)).toBe(false);
+  });
+
   test('testAlternation: checkpoints and savepoints by turns are each taken once, in order', () => {
     const channels = 123;
     const t = new Trace('aligned', channels);

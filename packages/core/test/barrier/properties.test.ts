@@ -255,7 +255,10 @@ describe('the state machine, given anything in any order', () => {
         barrier: { ...barrier(n), ...how },
       })),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('timeout' as const), checkpointId: id }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constantFrom('timeout' as const, 'announced' as const), checkpointId: id }),
+    },
     { weight: 4, arbitrary: input.filter(({ kind }) => kind !== 'barrier') },
   );
 
@@ -278,6 +281,9 @@ describe('the state machine, given anything in any order', () => {
                 break;
               case 'unblock-all':
                 blocked = new Set();
+                break;
+              case 'let-overtake':
+                expect(ended).not.toContain(action.checkpointId);
                 break;
               case 'persist':
                 expect(flying).toBeUndefined();

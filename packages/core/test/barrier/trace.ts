@@ -1,6 +1,6 @@
 import { barrier } from '@weir/core/barrier';
 import type { Barrier, AlignmentInput, AlignmentMode, AlignmentOptions, AlignmentState } from '@weir/core/barrier';
-import { alignment, isBlocked, pendingId, step } from '@weir/core/barrier';
+import { alignment, isBlocked, pendingId, snapshotsOnTimeout, step } from '@weir/core/barrier';
 
 /** Barriers by the letter of their token. */
 const BARRIERS: Readonly<Record<string, (id: number) => Barrier>> = {
@@ -14,7 +14,8 @@ const BARRIERS: Readonly<Record<string, (id: number) => Barrier>> = {
 /**
  * Plays a script into an alignment and writes down what it does. `B(n,c)`: barrier of checkpoint n on channel c (`U`: one that overtakes, `P`:
  * one that overtakes once it has taken too long, `S`: of a savepoint, `F`: forced into line); `D(c)`: data, `D(c)*`: data that is in flight at the
- * checkpoint; `X(n,c)`: cancel marker; `E(c)`: the channel ends; `T(n)`: n has taken too long; `A(n)`: the coordinator aborts n. Each token takes
+ * checkpoint; `X(n,c)`: cancel marker; `E(c)`: the channel ends; `T(n)`: n has taken too long; `N(n)`: a barrier of n is
+ * announced; `A(n)`: the coordinator aborts n. Each token takes
  * one unit of time.
  */
 export class Trace {
@@ -25,6 +26,8 @@ export class Trace {
   readonly log: string[] = [];
   /** Channels that are persisted. */
   readonly persisted = new Set<number>();
+  /** Checkpoints whose waiting barriers were let overtake, each time. */
+  readonly letOvertake: number[] = [];
   /** Barriers as they went on. */
   readonly forwarded: Barrier[] = [];
   /** `now` minus `startedAt` of each snapshot. */
@@ -37,7 +40,7 @@ export class Trace {
 
   take(script: string): this {
     for (const token of script.split(' ').filter((t) => t !== '')) {
-      const [, kind, numbers] = /^([BUPSFDXEAT])\(([\d,]+)\)\*?$/.exec(token) ?? [];
+      const [, kind, numbers] = /^([BUPSFDXEATN])\(([\d,]+)\)\*?$/.exec(token) ?? [];
       if (kind === undefined || numbers === undefined) throw new Error(`no token: ${token}`);
       const [first = 0, second = 0] = numbers.split(',').map(Number);
       const barrierOf = BARRIERS[kind];
@@ -51,6 +54,7 @@ export class Trace {
       if (kind === 'X') this.#step({ kind: 'cancel', channel, checkpointId: first });
       if (kind === 'E') this.#step({ kind: 'end-of-channel', channel });
       if (kind === 'T') this.#step({ kind: 'timeout', checkpointId: first });
+      if (kind === 'N') this.#step({ kind: 'announced', checkpointId: first });
       if (kind === 'A') this.#step({ kind: 'abort', checkpointId: first });
       this.now++;
     }
@@ -66,6 +70,7 @@ export class Trace {
         this.alignmentTimes.push(this.now - action.startedAt);
         this.forwarded.push(action.barrier);
       }
+      if (action.kind === 'let-overtake') this.letOvertake.push(action.checkpointId);
       if (action.kind === 'persist') for (const channel of action.channels) this.persisted.add(channel);
       if (action.kind === 'persisted' && !this.persisted.delete(action.channel))
         throw new Error(`channel ${action.channel} ends twice`);
@@ -78,6 +83,9 @@ export class Trace {
     }
   }
 
+  snapshotsOnTimeout(checkpointId: number): boolean {
+    return snapshotsOnTimeout(this.#state, checkpointId);
+  }
   get blocked(): readonly number[] {
     return Array.from({ length: this.#channels }, (_, c) => c).filter((c) => isBlocked(this.#state, c));
   }

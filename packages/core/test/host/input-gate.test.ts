@@ -58,6 +58,12 @@ class GateBench {
     for (const element of elements) this.channels[channel]?.send(element);
   }
 
+  /** Takes what waits for nothing. */
+  overtake(): readonly string[] {
+    while (this.gate.isOvertaken) this.gate.advanceOvertaking();
+    return this.heard;
+  }
+
   all(max = 1000): readonly string[] {
     while (this.gate.advance(max));
     return this.heard;
@@ -69,6 +75,8 @@ const shown = (action: AlignmentAction): string => {
       return `block ${action.channel}`;
     case 'unblock-all':
       return 'unblock';
+    case 'let-overtake':
+      return `let overtake ${action.checkpointId}`;
     case 'snapshot':
       return `snapshot ${action.barrier.checkpointId}`;
     case 'persist':
@@ -220,7 +228,7 @@ describe('an input gate', () => {
     bench.send(0, batch([5]));
     expect([bench.gate.isOvertaken, bench.woken]).toEqual([true, 2]);
     bench.gate.advanceOvertaking();
-    expect(bench.heard).toEqual(['0:1', 'persist 0,1', 'snapshot 1', 'persisted 0']);
+    expect(bench.heard).toEqual(['0:1', 'let overtake 1', 'persist 0,1', 'snapshot 1', 'persisted 0']);
     bench.send(1, batch(['x']), END_OF_DATA);
     bench.all();
     bench.channels[1]?.overtake({ ...barrier(1), overtakesAfter: 0 });
@@ -244,20 +252,127 @@ describe('an input gate', () => {
     bench.gate.advance(100);
     expect([bench.heard, bench.announced]).toEqual([['block 0'], [1, 1]]);
     bench.gate.timeout(1);
-    expect(bench.heard.slice(1)).toEqual(['persist 1,2', 'snapshot 1']);
+    // Not before its subtask has nothing half done.
+    expect(bench.heard.slice(1)).toEqual([]);
+    bench.gate.advanceOvertaking();
+    expect(bench.heard.slice(1)).toEqual(['let overtake 1', 'persist 1,2', 'snapshot 1']);
     while (bench.gate.isOvertaken) bench.gate.advanceOvertaking();
-    expect(bench.heard.slice(3)).toEqual(['persisted 1']);
+    expect(bench.heard.slice(4)).toEqual(['persisted 1']);
     bench.all();
     bench.send(2, END_OF_DATA, END_OF_CHANNEL);
     bench.all();
     // Channel 0 stays blocked until all are in.
-    expect(bench.heard.slice(4)).toEqual(['1:a', '2:b', 'persisted 2', 'inputs 1', 'unblock', '0:behind']);
+    expect(bench.heard.slice(5)).toEqual(['1:a', '2:b', 'persisted 2', 'inputs 1', 'unblock', '0:behind']);
     const [capture] = bench.inFlight;
     expect((await capture?.encoded())?.map(({ name, count }) => [name.edge.input, count])).toEqual([
       [1, 1],
       [2, 1],
     ]);
   });
+
+  test('lets a barrier overtake that comes after the timeout, whichever has come before it', () => {
+    const late = { ...barrier(1), overtakesAfter: 5 };
+    const bench = new GateBench(3);
+    bench.send(0, batch(['a']), late);
+    bench.send(1, batch(['b']));
+    bench.gate.timeout(1);
+    bench.send(1, late);
+    expect(bench.overtake()).toEqual([
+      'let overtake 1',
+      'let overtake 1',
+      'let overtake 1',
+      'persist 0,1,2',
+      'snapshot 1',
+      'persisted 0',
+      'persisted 1',
+    ]);
+    bench.all();
+    bench.send(2, batch(['c']), late);
+    expect(bench.overtake().slice(7)).toEqual(['0:a', '1:b', 'let overtake 1', 'persisted 2', 'inputs 1']);
+  });
+
+  test('lets barriers overtake when one has come that has overtaken upstream, before any timeout here', () => {
+    const bench = new GateBench(3);
+    bench.send(1, batch(['b']), { ...barrier(1), overtakesAfter: 5 });
+    bench.channels[0]?.overtake({ ...barrier(1), overtakesAfter: 0 });
+    bench.send(2, batch(['c']));
+    expect(bench.overtake()).toEqual(['let overtake 1', 'persist 0,1,2', 'snapshot 1', 'persisted 0', 'persisted 1']);
+    bench.send(2, { ...barrier(1), overtakesAfter: 5 });
+    expect(bench.overtake().slice(5)).toEqual(['let overtake 1', 'persisted 2', 'inputs 1']);
+  });
+
+  test.each<[string, StreamElement<unknown>, AlignmentMode]>([
+    ['of a savepoint', { ...barrier(1, 0, 'savepoint'), overtakesAfter: 5 }, 'aligned'],
+    ['that is forced into line', { ...barrier(1), overtakesAfter: 5, isForcedAligned: true }, 'aligned'],
+    ['where barriers are only counted', { ...barrier(1), overtakesAfter: 5 }, 'counting'],
+  ])('after a timeout leaves a barrier in its place %s', (_which, waiting, mode) => {
+    const bench = new GateBench(2, mode);
+    bench.send(0, batch(['a']), waiting);
+    bench.send(1, waiting);
+    bench.gate.timeout(1);
+    bench.send(0, batch(['b']));
+    expect(bench.gate.isOvertaken).toBe(false);
+    expect(bench.all().filter((line) => !/^(block|unblock|let)/.test(line))).toEqual(['0:a', 'snapshot 1', '0:b']);
+  });
+
+  test('after a timeout leaves barriers in their place whose checkpoint is given up', () => {
+    const late = { ...barrier(1), overtakesAfter: 5 };
+    const bench = new GateBench(2);
+    bench.send(0, late);
+    bench.all();
+    bench.gate.timeout(1);
+    bench.gate.abort(1);
+    bench.send(1, batch(['b']), late);
+    expect(bench.gate.isOvertaken).toBe(false);
+    expect(bench.all()).toEqual(['block 0', 'abort 1 as told', 'unblock', '1:b']);
+  });
+
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('records' as const), channel: fc.nat(2) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('barrier' as const), channel: fc.nat(2) }) },
+      { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('take' as const, 'overtake' as const) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('timeout' as const) }) },
+    ),
+    { maxLength: 40 },
+  );
+  property.prop([steps])(
+    'after a timeout no record keeps a barrier waiting, and none is counted twice or not at all',
+    async (all) => {
+      const bench = new GateBench(3);
+      const before = [0, 0, 0];
+      const passed = new Set<number>();
+      const pass = (channel: number): void => {
+        if (passed.has(channel)) return;
+        passed.add(channel);
+        bench.send(channel, { ...barrier(1), overtakesAfter: 5 });
+      };
+      for (const step of all) {
+        if (step.kind === 'take' && !bench.gate.isOvertaken) bench.gate.advance(1);
+        if (step.kind === 'overtake') bench.gate.advanceOvertaking();
+        if (step.kind === 'timeout') bench.gate.timeout(1);
+        if (step.kind === 'barrier') pass(step.channel);
+        if (step.kind !== 'records') continue;
+        bench.send(step.channel, batch([0, 1]));
+        if (!passed.has(step.channel)) (before[step.channel] as number) += 2;
+      }
+      bench.gate.timeout(1);
+      for (const channel of [0, 1, 2]) pass(channel);
+      const heard = [...bench.overtake()];
+      const snapshot = heard.indexOf('snapshot 1');
+      expect(snapshot).not.toBe(-1);
+      const [capture] = bench.inFlight;
+      // It has completed aligned before the timeout, or all of it is here now.
+      expect(heard.includes('inputs 1')).toBe(capture !== undefined);
+      const flying = (await capture?.encoded()) ?? [];
+      const counted = [0, 1, 2].map((channel) => {
+        const inFlight = flying.filter(({ name }) => name.edge.input === channel);
+        const taken = heard.slice(0, snapshot).filter((line) => line.startsWith(`${String(channel)}:`));
+        return taken.length + inFlight.reduce((sum, { count }) => sum + count, 0);
+      });
+      expect(counted).toEqual(before);
+    },
+  );
 
   test('forgets what is in flight of a checkpoint that is given up', async () => {
     const bench = new GateBench(2);

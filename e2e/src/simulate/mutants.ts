@@ -29,8 +29,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'blocked channels leaked on cancel',
     file: 'core/barrier/modes',
-    find: "timeout: ['persist', 'snapshot'], abort: ['abort', 'unblock-all'],",
-    replace: "timeout: ['persist', 'snapshot'], abort: ['abort'],",
+    find: "timeout: ['let-overtake', 'persist', 'snapshot'], abort: ['abort', 'unblock-all'],",
+    replace: "timeout: ['let-overtake', 'persist', 'snapshot'], abort: ['abort'],",
   },
   {
     name: 'the barrier overtakes a batch',
@@ -43,6 +43,18 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'core/host/input-gate',
     find: 'for (const batch of overtaken) this.#inFlight?.add(action.channel, batch);',
     replace: '',
+  },
+  {
+    name: 'a late snapshot in the middle of something',
+    file: 'core/host/input-gate',
+    find: 'if (!this.#isLate) this.#step(',
+    replace: 'this.#step(',
+  },
+  {
+    name: 'what is held unwritten forgotten by who finishes',
+    file: 'core/host/subtask',
+    find: "this.#isMakingWay && this.#end === 'no'",
+    replace: 'this.#isMakingWay',
   },
   {
     name: 'in-flight elements replayed twice',

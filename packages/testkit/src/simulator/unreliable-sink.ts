@@ -15,6 +15,7 @@ export function unreliableSink<T, K extends SinkGrade, C>(
       faults.visit(`opening ${place}`);
       const writer = await sink.open(context);
       const closed = watch.leftOpen.opened('sink writers');
+      const alone = oneAtATime(place, watch);
       return delegating<SinkWriter<T, C>>(writer, {
         async close() {
           closed();
@@ -23,20 +24,23 @@ export function unreliableSink<T, K extends SinkGrade, C>(
         write(batch) {
           faults.visit(place);
           const slow = faults.slowness(place);
-          const written = writer.write(batch);
-          if (slow === undefined) return written;
-          return Promise.all([written, faults.wait(slow, context.signal)]).then(() => undefined);
+          return alone('write', () => {
+            const written = writer.write(batch);
+            if (slow === undefined) return written;
+            return Promise.all([written, faults.wait(slow, context.signal)]).then(() => undefined);
+          });
         },
         ...(writer.prepareCommit === undefined
           ? {}
           : {
-              async prepareCommit(checkpointId) {
-                faults.visit(`preparing ${place}`);
-                await faults.wait(faults.random(), context.signal);
-                const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
-                faults.visit(`having prepared ${place}`);
-                return payloads;
-              },
+              prepareCommit: (checkpointId) =>
+                alone('prepareCommit', async () => {
+                  faults.visit(`preparing ${place}`);
+                  await faults.wait(faults.random(), context.signal);
+                  const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
+                  faults.visit(`having prepared ${place}`);
+                  return payloads;
+                }),
             }),
       });
     },
@@ -60,6 +64,28 @@ export function unreliableSink<T, K extends SinkGrade, C>(
           },
         }),
   });
+}
+
+/** Sees that no call of a writer begins before the one before it has settled. */
+function oneAtATime(place: string, watch: Watch): <R>(what: string, call: () => R) => R {
+  let underWay: string | undefined;
+  return (what, call) => {
+    if (underWay !== undefined) watch.violated(`${what} of ${place} was called while ${underWay} was under way`);
+    underWay = what;
+    const over = (): void => {
+      underWay = undefined;
+    };
+    let result: ReturnType<typeof call>;
+    try {
+      result = call();
+    } catch (error) {
+      over();
+      throw error;
+    }
+    if (result instanceof Promise) result.then(over, over);
+    else over();
+    return result;
+  };
 }
 
 const BROKEN = new Error('simulated: the line broke in the middle of a commit');

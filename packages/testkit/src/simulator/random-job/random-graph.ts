@@ -5,9 +5,11 @@ import type { TransactionalMemorySink } from '../../job-parts/transactional-memo
 import type { Simulation } from '../simulated-job.js';
 import { numberOf, type Item } from './item.js';
 import { collect, COLLECTED, count, delay, join, mark, reduce, type Items, type KeyedOptions } from './keyed-steps.js';
+import { late } from './late-step.js';
 import { loop } from './loop-step.js';
 import { gather, hold, type TimedOptions } from './time-steps.js';
 import { pacedSource } from './paced-source.js';
+import { slowSink } from './slow-sink.js';
 
 /** A stream of the graph that is being built, and about how many records it has. */
 interface Open {
@@ -22,6 +24,7 @@ interface Open {
 /** Beyond it nothing is multiplied. */
 const MOST_RECORDS = 400;
 const MOST_SINKS = 4;
+const MOST_STEPS = 9;
 
 /** Picks from 0 to below `n`. */
 function below(random: Random, n: number): number {
@@ -42,7 +45,7 @@ export interface RandomGraphOptions {
 export function describeRandomGraph(options: RandomGraphOptions): void {
   const { random, simulation, sinks } = options;
   const ends: Open[] = Array.from({ length: 1 + below(random, 3) }, (_, i) => source(options, `s${String(i)}-`));
-  const steps = 2 + below(random, 8);
+  const steps = 2 + below(random, MOST_STEPS - 1);
   for (let step = 0; step < steps; step++) {
     const chosen = below(random, ends.length);
     const [open] = ends.splice(chosen, 1) as [Open];
@@ -53,9 +56,24 @@ export function describeRandomGraph(options: RandomGraphOptions): void {
   }
   // Where too many ends are left, some flow together.
   while (ends.length > MOST_SINKS) ends.push(united(ends.shift() as Open, ends.shift() as Open));
-  ends.forEach(({ items }, i) => {
-    items.to(simulation.sink(sinks(i)), { uid: `sink-${String(i)}` });
+  ends.forEach((end, i) => {
+    const sink = random() < 0.4 ? slowSink(sinks(i), 1 + below(random, 10)) : sinks(i);
+    tail(end, i, options).to(simulation.sink(sink), { uid: `sink-${String(i)}` });
   });
+}
+
+/** What is in front of a sink: with several inputs it is the head of its stage, and some stages emit into it when they finish. */
+function tail({ items }: Open, sink: number, options: RandomGraphOptions): Items {
+  const { random } = options;
+  const chance = random();
+  if (chance < 0.3) return items.pipe(rebalance());
+  if (chance < 0.6) return lastGathered(items, keyedOptions(MOST_STEPS + sink, options), random);
+  return items;
+}
+
+/** A stage that takes its time to finish, and has its last records for what comes behind it only then. */
+function lastGathered(items: Items, keyed: KeyedOptions, random: Random): Items {
+  return gather(late(items, { ...keyed, uid: `late-${keyed.uid}`, ms: 1 + below(random, 20) }), keyed);
 }
 
 function source({ env, random }: RandomGraphOptions, name: string): Open {
@@ -83,7 +101,7 @@ function one(open: Open, step: number, options: RandomGraphOptions): Open {
   const keyed = keyedOptions(step, options);
   // The key of what comes out is then a number within its old key.
   const spread = Math.max(1, records / Math.min(keyed.keys, open.spread));
-  switch (below(random, 17)) {
+  switch (below(random, 19)) {
     case 0:
       return { ...open, items: items.pipe(map(({ id, key }): Item => ({ id: `${id}m`, key: key + 1 }))) };
     case 1:
@@ -127,6 +145,10 @@ function one(open: Open, step: number, options: RandomGraphOptions): Open {
       return { ...open, items: loop(items, keyed), records: records * 3.5 };
     case 14:
       return { ...open, items: isLate ? count(items, keyed) : delay(items, keyed), spread };
+    case 15:
+      return { ...open, items: late(items, { ...keyed, ms: 1 + below(random, 20) }).pipe(rebalance()) };
+    case 16:
+      return { ...open, items: lastGathered(items, keyed, random), isLate: true };
     default:
       return { ...open, items: count(items, keyed), spread };
   }

@@ -69,5 +69,5 @@ function drawCheckpoints(random: Random, mode: CheckpointOptions['mode']): Check
 /** Barriers that overtake, at once or after a while, exclude all but one exactly-once checkpoint at a time. */
 function drawOvertaking(random: Random, mode: CheckpointOptions['mode']): CheckpointOptions {
   if (random() < 0.4 || mode !== 'exactly-once') return {};
-  return { unaligned: true, alignedTimeout: random() < 0.6 ? 0 : 1 + Math.floor(random() * 30) };
+  return { unaligned: true, alignedTimeout: random() < 0.4 ? 0 : 1 + Math.floor(random() * 30) };
 }

@@ -120,6 +120,7 @@ describe('every single fsync is needed', () => {
       readDirectory: (name) => disk.readDirectory(name),
       stat: (name) => disk.stat(name),
       realPath: (name) => disk.realPath(name),
+      lstat: (name) => disk.lstat(name),
       makeDirectory: (name) => disk.makeDirectory(name),
       rename: (from, to) => disk.rename(from, to),
       remove: (name) => disk.remove(name),

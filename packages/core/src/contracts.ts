@@ -92,7 +92,7 @@ export type {
   StopSavepoint,
   SubtaskReport,
 } from './contracts/coordinator.js';
-export type { DirectoryEntry, FileHandle, FileStat, FileSystem } from './contracts/file-system.js';
+export type { DirectoryEntry, FileHandle, FileKind, FileStat, FileSystem } from './contracts/file-system.js';
 export { makeDurableFolder, syncIfAllowed } from './contracts/make-durable-folder.js';
 export type {
   AbortReason,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Awaitable, FileHandle, FileSystem } from '@weir/core/contracts';
+import { settlesWithin } from './adapters/deadline.js';
 import type { TestFunction } from './suite.js';
 
 export interface FileSystemSuiteOptions {
@@ -10,17 +11,24 @@ export interface FileSystemFixture {
   readonly fileSystem: FileSystem;
   /** Path of the empty folder. */
   readonly root: string;
+  /** Makes a symbolic link at `path`, to what need not be there. Without it nothing is asked about links. */
+  makeLink?(target: string, path: string): Awaitable<void>;
+  /** Makes a FIFO at `path`. Without it nothing is asked about what is neither file nor folder. */
+  makeFifo?(path: string): Awaitable<void>;
   /** Cleans up after the test. */
   dispose?(): Awaitable<void>;
 }
 
 /** What the FileSystem contract promises to a running program. What survives a crash can only be tested by crashing: see CrashFileSystem. */
 export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOptions): void {
-  const check = (title: string, body: (fs: FileSystem, root: string) => Promise<void>): void => {
+  const check = (
+    title: string,
+    body: (fs: FileSystem, root: string, fixture: FileSystemFixture) => Promise<void>,
+  ): void => {
     test(title, async () => {
       const fixture = await options.create();
       try {
-        await body(fixture.fileSystem, fixture.root);
+        await body(fixture.fileSystem, fixture.root, fixture);
       } finally {
         await fixture.dispose?.();
       }
@@ -190,6 +198,123 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
     assert.deepEqual(await fs.readDirectory(root), []);
   });
 
+  check('opens no folder as a file', async (fs, root) => {
+    await fs.makeDirectory(`${root}/folder`);
+    await rejects(fs.open(`${root}/folder`, 'read'), 'EISDIR');
+    await rejects(fs.open(`${root}/folder`, 'append'), 'EISDIR');
+    await rejects(fs.open(`${root}/folder`, 'create'), 'EEXIST');
+    await rejects(fs.readFile(`${root}/folder`), 'EISDIR');
+  });
+
+  check('removes as a tree what is a file only', async (fs, root) => {
+    await write(fs, `${root}/a`, bytes('x'));
+    await fs.removeTree(`${root}/a`);
+    assert.deepEqual(await fs.readDirectory(root), []);
+  });
+
+  check('removes a file or a tree, and nothing whose name only begins like it', async (fs, root) => {
+    for (const name of ['chk-1', 'chk-10', 'chk-11']) {
+      await fs.makeDirectory(`${root}/${name}`);
+      await write(fs, `${root}/${name}/a`, bytes('x'));
+      await write(fs, `${root}/${name}/a.tmp`, bytes('x'));
+    }
+    await fs.remove(`${root}/chk-1/a`);
+    assert.deepEqual(await names(fs, `${root}/chk-1`), ['a.tmp']);
+    await fs.removeTree(`${root}/chk-1`);
+    assert.deepEqual(await names(fs, root), ['chk-10', 'chk-11']);
+    assert.deepEqual(await names(fs, `${root}/chk-10`), ['a', 'a.tmp']);
+  });
+
+  check('lists what a folder holds itself, without what lies in its folders', async (fs, root) => {
+    await fs.makeDirectory(`${root}/folder`);
+    await write(fs, `${root}/folder/inner`, bytes('x'));
+    assert.deepEqual(await names(fs, root), ['folder']);
+  });
+
+  check('says of a file and a folder the same with lstat', async (fs, root) => {
+    await write(fs, `${root}/file`, bytes('12345'));
+    await fs.makeDirectory(`${root}/folder`);
+    assert.deepEqual(await fs.lstat(`${root}/file`), await fs.stat(`${root}/file`));
+    assert.equal((await fs.lstat(`${root}/folder`)).kind, 'directory');
+    await rejects(fs.lstat(`${root}/none`), 'ENOENT');
+  });
+
+  check('follows a link to what is read or listed, and says with lstat that it is one', async (fs, root, fixture) => {
+    if (fixture.makeLink === undefined) return;
+    await write(fs, `${root}/file`, bytes('12345'));
+    await fs.makeDirectory(`${root}/folder`);
+    await write(fs, `${root}/folder/inner`, bytes('x'));
+    await fixture.makeLink(`${root}/file`, `${root}/to-file`);
+    await fixture.makeLink(`${root}/folder`, `${root}/to-folder`);
+    await fixture.makeLink(`${root}/nothing`, `${root}/to-nothing`);
+    const links = (await fs.readDirectory(root)).filter(({ name }) => name.startsWith('to-'));
+    assert.deepEqual(
+      links.map(({ kind }) => kind),
+      ['other', 'other', 'other'],
+    );
+    for (const { name } of links) assert.equal((await fs.lstat(`${root}/${name}`)).kind, 'other');
+    assert.equal((await fs.stat(`${root}/to-file`)).size, 5);
+    assert.equal((await fs.stat(`${root}/to-folder`)).kind, 'directory');
+    assert.equal(await read(fs, `${root}/to-file`), '12345');
+    assert.deepEqual(await names(fs, `${root}/to-folder`), ['inner']);
+    assert.equal(await fs.makeDirectory(`${root}/to-folder`), 'exists');
+    await rejects(fs.stat(`${root}/to-nothing`), 'ENOENT');
+    await rejects(fs.readFile(`${root}/to-nothing`), 'ENOENT');
+    await rejects(fs.open(`${root}/to-nothing`, 'create'), 'EEXIST');
+    await rejects(fs.open(`${root}/to-file`, 'create'), 'EEXIST');
+  });
+
+  check('removes and replaces links themselves, and never what they lead to', async (fs, root, fixture) => {
+    const { makeLink } = fixture;
+    if (makeLink === undefined) return;
+    await fs.makeDirectory(`${root}/kept`);
+    await write(fs, `${root}/kept/file`, bytes('x'));
+    const keepsAll = async (): Promise<void> => assert.deepEqual(await names(fs, `${root}/kept`), ['file']);
+    for (const remove of ['remove', 'removeTree'] as const) {
+      for (const target of [`${root}/kept`, `${root}/kept/file`, `${root}/nothing`]) {
+        await makeLink(target, `${root}/link`);
+        await fs[remove](`${root}/link`);
+        await rejects(fs.lstat(`${root}/link`), 'ENOENT');
+        await keepsAll();
+      }
+    }
+    await fs.makeDirectory(`${root}/tree`);
+    await fs.makeDirectory(`${root}/tree/inner`);
+    await makeLink(`${root}/kept`, `${root}/tree/link`);
+    await makeLink(`${root}/kept`, `${root}/tree/inner/link`);
+    await fs.removeTree(`${root}/tree`);
+    await keepsAll();
+    await makeLink(`${root}/kept/file`, `${root}/link`);
+    await write(fs, `${root}/new`, bytes('new'));
+    await fs.rename(`${root}/new`, `${root}/link`);
+    assert.equal((await fs.lstat(`${root}/link`)).kind, 'file');
+    assert.equal(await read(fs, `${root}/kept/file`), 'x');
+  });
+
+  check('waits for nobody at the other end of a FIFO', async (fs, root, { makeFifo }) => {
+    if (makeFifo === undefined) return;
+    await makeFifo(`${root}/fifo`);
+    assert.equal((await fs.stat(`${root}/fifo`)).kind, 'other');
+    assert.equal((await fs.lstat(`${root}/fifo`)).kind, 'other');
+    assert.deepEqual(
+      (await fs.readDirectory(root)).map(({ kind }) => kind),
+      ['other'],
+    );
+    for (const call of [
+      () => fs.open(`${root}/fifo`, 'read'),
+      () => fs.open(`${root}/fifo`, 'append'),
+      () => fs.readFile(`${root}/fifo`),
+      () => fs.readDirectory(`${root}/fifo`),
+      () => fs.syncDirectory(`${root}/fifo`),
+    ]) {
+      const answer = call();
+      assert(await settlesWithin(MOST_MS, answer), `${String(call)} does not wait`);
+      await assert.rejects(answer);
+    }
+    await fs.removeTree(`${root}/fifo`);
+    assert.deepEqual(await fs.readDirectory(root), []);
+  });
+
   check('syncs files and folders', async (fs, root) => {
     const file = await fs.open(`${root}/a`, 'create');
     await file.write(bytes('x'));
@@ -200,6 +325,12 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
   });
 }
 
+/** A call that does not wait for anybody settles sooner, on whatever machine. */
+const MOST_MS = 2000;
+
+async function names(fs: FileSystem, folder: string): Promise<readonly string[]> {
+  return (await fs.readDirectory(folder)).map(({ name }) => name).sort();
+}
 function bytes(content: string): Uint8Array {
   return Buffer.from(content);
 }

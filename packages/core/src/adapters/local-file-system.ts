@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import fs from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { DirectoryEntry, FileHandle, FileStat, FileSystem } from '../contracts/file-system.js';
@@ -14,6 +15,7 @@ export function localFileSystem(): FileSystem {
     readFile: (path) => LOCAL.readFile(at(path)),
     readDirectory: (path) => LOCAL.readDirectory(at(path)),
     stat: (path) => LOCAL.stat(at(path)),
+    lstat: (path) => LOCAL.lstat(at(path)),
     realPath: (path) => LOCAL.realPath(at(path)),
     makeDirectory: (path) => LOCAL.makeDirectory(at(path)),
     rename: (from, to) => LOCAL.rename(at(from), at(to)),
@@ -32,22 +34,32 @@ function workingDirectory(): string {
   }
 }
 
-// Append mode also for a new file: after `truncate` the next write must go to the new end.
-const FLAGS = { create: 'ax', append: 'a', read: 'r' } as const;
+const { O_APPEND, O_CREAT, O_DIRECTORY = 0, O_EXCL, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = fs.constants;
+// Append mode also for a new file: after `truncate` the next write must go to the new end. O_NONBLOCK is for FIFOs, which answer at once with it.
+const FLAGS = {
+  create: O_APPEND | O_CREAT | O_EXCL | O_WRONLY,
+  append: O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK,
+  read: O_RDONLY | O_NONBLOCK,
+} as const;
 
 const LOCAL: FileSystem = {
   async open(path, mode) {
-    return handle(await fs.open(path, FLAGS[mode]));
+    return handle(await openRegular(path, mode));
   },
-  readFile: (path) => fs.readFile(path),
+  async readFile(path) {
+    const file = await openRegular(path, 'read');
+    try {
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  },
   async readDirectory(path) {
     const entries = await fs.readdir(path, { withFileTypes: true });
     return entries.map((entry): DirectoryEntry => ({ name: entry.name, kind: kindOf(entry) }));
   },
-  async stat(path): Promise<FileStat> {
-    const stats = await fs.stat(path);
-    return { kind: kindOf(stats), size: stats.size, modifiedMs: stats.mtimeMs };
-  },
+  stat: async (path) => statOf(await fs.stat(path)),
+  lstat: async (path) => statOf(await fs.lstat(path)),
   realPath: (path) => fs.realpath(path),
   async makeDirectory(path) {
     try {
@@ -67,16 +79,19 @@ const LOCAL: FileSystem = {
     }
   },
   async removeTree(path) {
+    // With a slash at its end it would be what a link leads to.
+    const name = resolve(path);
     try {
-      await removeFlat(path);
+      if ((await fs.lstat(name)).isDirectory()) await removeFlat(name);
+      else await fs.unlink(name);
     } catch {
-      await fs.rm(path, { recursive: true, force: true });
+      await fs.rm(name, { recursive: true, force: true });
     }
   },
   async syncDirectory(path) {
     // Windows cannot open a folder, and NTFS journals names by itself.
     if (process.platform === 'win32') return;
-    const folder = await fs.open(path, 'r');
+    const folder = await fs.open(path, O_RDONLY | O_DIRECTORY);
     try {
       await folder.sync();
     } finally {
@@ -90,6 +105,28 @@ async function removeFlat(path: string): Promise<void> {
   const names = await fs.readdir(path);
   await Promise.all(names.map((name) => fs.unlink(join(path, name))));
   await fs.rmdir(path);
+}
+
+async function openRegular(path: string, mode: keyof typeof FLAGS): Promise<fs.FileHandle> {
+  const file = await fs.open(path, FLAGS[mode]);
+  try {
+    const stats = await file.stat();
+    if (stats.isFile()) return file;
+    throw notRegular(path, stats.isDirectory() ? 'EISDIR' : 'ENXIO');
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** As the system itself says it of a folder that is opened for writing, or of a socket. */
+function notRegular(path: string, code: 'EISDIR' | 'ENXIO'): Error {
+  const what = code === 'EISDIR' ? 'illegal operation on a directory' : 'no regular file';
+  return Object.assign(new Error(`${code}: ${what}, open '${path}'`), { code, syscall: 'open', path });
+}
+
+function statOf(stats: Stats): FileStat {
+  return { kind: kindOf(stats), size: stats.size, modifiedMs: stats.mtimeMs };
 }
 
 function handle(file: fs.FileHandle): FileHandle {

@@ -94,9 +94,16 @@ export class CrashFileSystem implements FileSystem {
     return Array.from(folder.entries, ([name, { kind }]) => ({ name, kind }));
   }
 
-  async stat(path: string): Promise<FileStat> {
-    await this.#step({ op: 'stat', path });
-    const node = this.#tree.get(path, 'stat');
+  stat(path: string): Promise<FileStat> {
+    return this.#stat('stat', path);
+  }
+  /** The same as `stat`: there are no links. */
+  lstat(path: string): Promise<FileStat> {
+    return this.#stat('lstat', path);
+  }
+  async #stat(op: 'stat' | 'lstat', path: string): Promise<FileStat> {
+    await this.#step({ op, path });
+    const node = this.#tree.get(path, op);
     if (node.kind === 'directory') return { kind: 'directory', size: 0, modifiedMs: 0 };
     return { kind: 'file', size: node.length, modifiedMs: node.modifiedMs };
   }

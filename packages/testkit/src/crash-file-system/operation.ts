@@ -4,6 +4,7 @@ export type OperationName =
   | 'readDirectory'
   | 'stat'
   | 'realPath'
+  | 'lstat'
   | 'makeDirectory'
   | 'rename'
   | 'remove'

@@ -11,7 +11,7 @@ import {
 import { FsBlobWriter, type BlobLimits, type BlobPlace } from './blob-writer.js';
 import { publishFile, removeCheckpoint } from './durable.js';
 import { nameOf, storageFailed } from './failure.js';
-import { METADATA } from './layout.js';
+import { METADATA, privateBlob } from './layout.js';
 import type { SharedFolder } from './shared-folder.js';
 
 export interface LocationPlace {
@@ -55,7 +55,7 @@ export class FsCheckpointLocation implements CheckpointLocation {
   }
 
   createBlob(): BlobWriter {
-    return this.#create({ folder: this.pointer, name: this.#place.newId() });
+    return this.#create({ folder: this.pointer, name: privateBlob(this.#place.newId()) });
   }
 
   #createShared(shared: SharedFolder, sharedKey: string): BlobWriter {

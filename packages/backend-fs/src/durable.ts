@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { allOf, type FileSystem } from '@weir/core/contracts';
-import { hasCode } from './failure.js';
 import { METADATA, temporaryName } from './layout.js';
+import { kindAt } from './plain-file.js';
 
 export interface Publication {
   readonly folder: string;
@@ -39,14 +39,25 @@ async function writeDurably(fs: FileSystem, path: string, bytes: Uint8Array): Pr
   }
 }
 
-/** Removes a checkpoint's folder. `_metadata` goes first and for good: what is half deleted must not look complete, also after a crash. */
-export async function removeCheckpoint(fs: FileSystem, folder: string): Promise<void> {
-  await fs.remove(join(folder, METADATA));
-  try {
-    await fs.syncDirectory(folder);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return;
-    throw error;
+/**
+ * Removes a checkpoint: `_metadata` first and for good, since what is half deleted must not look complete, also after a crash; then what else it is
+ * made of; then its folder. In a folder that weir has not made alone (`isOurs` tells a name) all the rest stays, and the folder with it. A link in
+ * place of the folder is removed as that.
+ */
+export async function removeCheckpoint(
+  fs: FileSystem,
+  folder: string,
+  isOurs: (name: string) => boolean = () => true,
+): Promise<void> {
+  const kind = await kindAt(fs, folder);
+  if (kind === 'absent') return;
+  if (kind !== 'directory') {
+    await fs.removeTree(folder);
+    return;
   }
-  await fs.removeTree(folder);
+  await fs.remove(join(folder, METADATA));
+  await fs.syncDirectory(folder);
+  const names = (await fs.readDirectory(folder)).map(({ name }) => name);
+  if (names.every(isOurs)) await fs.removeTree(folder);
+  else await Promise.all(names.filter(isOurs).map((name) => fs.remove(join(folder, name))));
 }

@@ -16,16 +16,14 @@ export function storageFailed(doing: string, cause: unknown): WeirError {
 
 /**
  * What was written could not be read, and `fault` says how ("/cp/orders/chk-7/_metadata of checkpoint 7 of job orders cannot be read"):
- * STORAGE_FAILED if it may be read later, otherwise CHECKPOINT_UNREADABLE.
+ * STORAGE_FAILED if it may be read later, otherwise CHECKPOINT_UNREADABLE, which says what `todo`.
  */
-export function readFailed(fault: string, cause: unknown): WeirError {
+export function readFailed(fault: string, cause: unknown, todo = 'Restore from another checkpoint'): WeirError {
   if (isWeirError(cause)) return cause;
   const message = `${fault}: ${messageOf(cause)}.`;
   if (classifyFailure(cause) === 'transient') return new WeirError('STORAGE_FAILED', message, { cause });
-  const todo = hasCode(cause, 'EACCES', 'EPERM')
-    ? 'Give this process the right to read it'
-    : 'Restore from another checkpoint';
-  return new WeirError('CHECKPOINT_UNREADABLE', `${message} ${todo}.`, { cause, recoverable: false });
+  const advice = hasCode(cause, 'EACCES', 'EPERM') ? 'Give this process the right to read it' : todo;
+  return new WeirError('CHECKPOINT_UNREADABLE', `${message} ${advice}.`, { cause, recoverable: false });
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   WeirError,
   makeDurableFolder,
@@ -18,11 +18,21 @@ import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
 import { publishFile, removeCheckpoint } from './durable.js';
 import { hasCode, nameOf, readFailed, storageFailed } from './failure.js';
-import { COMMITTED, FINISHED, METADATA, checkpointFolder, isTemporary, pathOf, savepointFolder } from './layout.js';
+import {
+  COMMITTED,
+  FINISHED,
+  METADATA,
+  checkpointFolder,
+  isOfCheckpoint,
+  isTemporary,
+  pathOf,
+  savepointFolder,
+} from './layout.js';
 import { listCheckpoints } from './list-checkpoints.js';
 import { FsStorageLock } from './lock/fs-storage-lock.js';
 import { LockRegister } from './lock/lock-register.js';
 import { takeLock } from './lock/take-lock.js';
+import { kindAt, requireFile, requireFolder } from './plain-file.js';
 import { readBlob, readBlobPart } from './read-blob.js';
 import { resolvePointer } from './resolve-pointer.js';
 import { SharedFolder } from './shared-folder.js';
@@ -115,6 +125,9 @@ export class FsJobStorage implements JobStorage {
     const { fileSystem } = this.#place;
     const path = join(checkpoint.pointer, METADATA);
     try {
+      // A user's path may be a link; what lies in the job's own folder is what weir has put there.
+      if (this.#isInside(checkpoint)) await requireFolder(fileSystem, checkpoint.pointer);
+      await requireFile(fileSystem, path);
       const bytes = await fileSystem.readFile(path);
       await syncIfAllowed(fileSystem, checkpoint.pointer);
       return bytes;
@@ -140,8 +153,9 @@ export class FsJobStorage implements JobStorage {
   }
 
   async delete(checkpoint: StoredCheckpoint): Promise<void> {
+    const { fileSystem } = this.#place;
     await this.#try(`Deleting checkpoint ${String(checkpoint.id)}`, () =>
-      removeCheckpoint(this.#place.fileSystem, checkpoint.pointer),
+      removeCheckpoint(fileSystem, checkpoint.pointer, this.#isInside(checkpoint) ? undefined : isOfCheckpoint),
     );
   }
 
@@ -186,6 +200,11 @@ export class FsJobStorage implements JobStorage {
     await this.#lock?.release();
   }
 
+  /** Of the job's own folder, in which nothing lies that weir has not put there. A claimed one may lie among files of the user's. */
+  #isInside({ pointer }: StoredCheckpoint): boolean {
+    return dirname(pointer) === this.#place.jobFolder;
+  }
+
   async #makeJobFolder(): Promise<void> {
     this.#folder ??= this.#try('Making the folder', () =>
       makeDurableFolder(this.#place.fileSystem, this.#place.jobFolder),
@@ -198,15 +217,16 @@ export class FsJobStorage implements JobStorage {
     }
   }
 
-  #readMark(folder: string, name: string): Promise<Uint8Array | undefined> {
-    return this.#try(`Reading ${name}`, async () => {
-      try {
-        return await this.#place.fileSystem.readFile(join(folder, name));
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) return undefined;
-        throw error;
-      }
-    });
+  async #readMark(folder: string, name: string): Promise<Uint8Array | undefined> {
+    const { fileSystem, job } = this.#place;
+    const path = join(folder, name);
+    try {
+      if ((await kindAt(fileSystem, path)) === 'absent') return undefined;
+      await requireFile(fileSystem, path);
+      return await fileSystem.readFile(path);
+    } catch (cause) {
+      throw readFailed(`${path}, a mark of job ${job}, cannot be read`, cause, 'Remove it');
+    }
   }
 
   /** What dead processes had not published yet. Only the owner of the lock may: such names of the living are theirs. */

@@ -8,7 +8,7 @@ import { WeirError, type CheckpointId, type FileBlob, type JobName, type SharedB
 //     chk-<n>/                       one checkpoint: its private files
 //       _metadata                    makes it complete
 //       _committed                   all output that it covers is committed
-//       <random>                     a blob
+//       blob-<random>                a blob
 //     shared/                        files that several checkpoints are made of; there once one is incremental
 //       <random>                     a blob, deleted when no _metadata that is left names it
 //     _finished                      the job has finished
@@ -41,6 +41,16 @@ export function sharedFolder(jobFolder: string): string {
 export function blobFile(checkpointFolder: string, { kind, path }: FileBlob | SharedBlob): string | undefined {
   if (!isBlobName(path)) return undefined;
   return join(kind === 'shared' ? sharedFolder(dirname(checkpointFolder)) : checkpointFolder, path);
+}
+
+/** The name of a blob of one checkpoint, by which it is told from what a user has put beside it. */
+export function privateBlob(random: string): string {
+  return `blob-${random}`;
+}
+
+/** Whether a file of this name in the folder of a checkpoint belongs to it. */
+export function isOfCheckpoint(name: string): boolean {
+  return /^(blob-[\w-]+|_(metadata|committed)(\.[\w-]+\.tmp)?)$/.test(name);
 }
 
 export function isBlobName(name: string): boolean {

@@ -12,6 +12,7 @@ import {
 } from '@weir/core/contracts';
 import { nameOf, readFailed } from './failure.js';
 import { blobFile } from './layout.js';
+import { requireFile } from './plain-file.js';
 
 const READ_SIZE = 1 << 20;
 
@@ -67,6 +68,7 @@ async function reading(
     });
   if (path === undefined) throw damaged('is no name of a file in a checkpoint');
   try {
+    await requireFile(fs, path);
     const file = await fs.open(path, 'read');
     try {
       const { bytes, difference } = await read(file);

@@ -1,8 +1,9 @@
 import { basename, dirname, join } from 'node:path';
-import { WeirError, type FileSystem, type StoredCheckpoint } from '@weir/core/contracts';
+import { WeirError, type FileKind, type FileSystem, type StoredCheckpoint } from '@weir/core/contracts';
 import { hasCode, storageFailed } from './failure.js';
 import { listCheckpoints } from './list-checkpoints.js';
 import { METADATA, checkpointIdOf, isSavepointName, pathOf } from './layout.js';
+import { kindAt } from './plain-file.js';
 
 /** How many checkpoints an error offers instead. */
 const OFFERED = 3;
@@ -11,10 +12,10 @@ const OFFERED = 3;
 export async function resolvePointer(fs: FileSystem, pointer: string): Promise<StoredCheckpoint> {
   const path = pathOf(pointer);
   try {
+    // Whatever stands in the place of `_metadata`: that it is no file is for its reader to say.
+    if (basename(path) === METADATA && (await isThere(fs, path))) return found(dirname(path));
     const kind = await kindOf(fs, path);
-    const folder = kind === 'file' && basename(path) === METADATA ? dirname(path) : path;
-    if (kind === 'file' && folder !== path) return found(folder);
-    if (kind === 'directory' && (await kindOf(fs, join(path, METADATA))) === 'file') return found(path);
+    if (kind === 'directory' && (await isThere(fs, join(path, METADATA)))) return found(path);
     throw new WeirError('CHECKPOINT_NONE', `${await whyNot(fs, path, kind)}${await offer(fs, path)}`);
   } catch (cause) {
     throw storageFailed(`Looking for a checkpoint at ${path}`, cause);
@@ -32,7 +33,7 @@ async function whyNot(fs: FileSystem, path: string, kind: Kind): Promise<string>
       return `There is no checkpoint at ${path}: the path does not exist.`;
     case 'file':
     case 'other':
-      return `There is no checkpoint at ${path}: it is a file. Give the folder of a checkpoint, or its ${METADATA} file.`;
+      return `There is no checkpoint at ${path}: it is no folder. Give the folder of a checkpoint, or its ${METADATA} file.`;
     case 'directory': {
       if ((await fs.readDirectory(path)).length === 0) return `There is no checkpoint at ${path}: the folder is empty.`;
       const name = basename(path);
@@ -64,7 +65,7 @@ async function savepointsIn(fs: FileSystem, folder: string): Promise<readonly St
   const complete: StoredCheckpoint[] = [];
   for (const name of names.sort()) {
     const pointer = join(folder, name);
-    if ((await kindOf(fs, join(pointer, METADATA))) === 'file') complete.push(found(pointer));
+    if ((await kindAt(fs, join(pointer, METADATA))) === 'file') complete.push(found(pointer));
   }
   return complete;
 }
@@ -79,8 +80,13 @@ async function completedInFolders(fs: FileSystem, path: string): Promise<readonl
   return found;
 }
 
-type Kind = 'file' | 'directory' | 'other' | 'absent';
+async function isThere(fs: FileSystem, path: string): Promise<boolean> {
+  return (await kindAt(fs, path)) !== 'absent';
+}
 
+type Kind = FileKind | 'absent';
+
+/** Of what a link leads to: a user's path may be one. */
 async function kindOf(fs: FileSystem, path: string): Promise<Kind> {
   try {
     return (await fs.stat(path)).kind;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { WeirError, type FileSystem } from '@weir/core/contracts';
-import { hasCode } from './failure.js';
 import { isBlobName, sharedFolder } from './layout.js';
+import { requireFolder } from './plain-file.js';
 
 /** The files that several checkpoints of a job are made of. There is no folder before there is such a file. */
 export class SharedFolder {
@@ -30,15 +30,12 @@ export class SharedFolder {
     if (this.#making !== undefined) await this.#fileSystem.syncDirectory(this.path);
   }
 
+  /** Fails if it is no folder: through a link, files of somebody else's would be taken for ours, and removed. */
   async list(): Promise<readonly string[]> {
-    try {
-      const entries = await this.#fileSystem.readDirectory(this.path);
-      // What nobody here has named is not ours to remove.
-      return entries.filter(({ name, kind }) => kind === 'file' && isBlobName(name)).map(({ name }) => name);
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return [];
-      throw error;
-    }
+    if (!(await requireFolder(this.#fileSystem, this.path))) return [];
+    const entries = await this.#fileSystem.readDirectory(this.path);
+    // What nobody here has named is not ours to remove.
+    return entries.filter(({ name, kind }) => kind === 'file' && isBlobName(name)).map(({ name }) => name);
   }
 
   async remove(name: string): Promise<void> {

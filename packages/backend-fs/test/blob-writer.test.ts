@@ -7,7 +7,7 @@ import { countedIds } from './fixtures/processes.js';
 const FOLDER = '/c/orders/chk-1';
 
 async function locationOn(disk: CrashFileSystem, options: Partial<FsStorageOptions> = {}): Promise<CheckpointLocation> {
-  const storage = createFsStorage({ checkpointsDir: '/c', fileSystem: disk, newId: countedIds('blob'), ...options });
+  const storage = createFsStorage({ checkpointsDir: '/c', fileSystem: disk, newId: countedIds('id'), ...options });
   const job = await storage.open({ job: 'orders', clock: new VirtualClock(), logger: SILENT });
   return job.create(1);
 }
@@ -35,7 +35,7 @@ describe('a blob', () => {
       for (const length of chunks) await blob.write(new Uint8Array(length));
       expect(await blob.finish()).toMatchObject({
         kind: 'blob',
-        path: expect.stringMatching(/^blob-\d+$/),
+        path: expect.stringMatching(/^blob-id-\d+$/),
         length: 20_481,
       });
     }
@@ -78,7 +78,7 @@ describe('a blob', () => {
     const expected = Buffer.alloc(50_000, 'some text of odd length ');
     for (let at = 0; at < expected.length; at += 333) void blob.write(expected.subarray(at, at + 333));
     await blob.finish();
-    expect(Buffer.compare(await disk.readFile(`${FOLDER}/blob-0`), expected)).toBe(0);
+    expect(Buffer.compare(await disk.readFile(`${FOLDER}/blob-id-0`), expected)).toBe(0);
   });
 
   test('goes to the disk in large pieces, and holds its writer back only when 960 KiB wait', async () => {
@@ -146,7 +146,7 @@ describe('a blob', () => {
     await two.write(new Uint8Array(30_000));
     await expect(two.finish()).rejects.toMatchObject({ cause: { code: 'EEXIST' } });
     await two.abort();
-    expect(filesOf(disk)).toEqual([`${FOLDER}/same`]);
+    expect(filesOf(disk)).toEqual([`${FOLDER}/blob-same`]);
   });
 });
 
@@ -167,8 +167,8 @@ describe('a published checkpoint', () => {
     await expect(discarding).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
     await blob.abort();
     await expect(location.discard()).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
-    expect(filesOf(disk)).toEqual([`${FOLDER}/_metadata`, `${FOLDER}/blob-0`]);
-    expect(disk.crash().paths()).toContain(`${FOLDER}/blob-0`);
+    expect(filesOf(disk)).toEqual([`${FOLDER}/_metadata`, `${FOLDER}/blob-id-0`]);
+    expect(disk.crash().paths()).toContain(`${FOLDER}/blob-id-0`);
   });
 
   test('is refused while a blob of it is neither finished nor aborted', async () => {

@@ -77,7 +77,7 @@ describe('a crash at any step', () => {
 
   const job = new RegExp(`^${JOB_FOLDER}$`);
   const needed: [what: string, loss: string, forget: (disk: CrashFileSystem) => FileSystem][] = [
-    ['a blob file', 'checkpoint 1 looks complete but is not', forgetting('file', /\/chk-\d+\/p\d+-\d+$/)],
+    ['a blob file', 'checkpoint 1 looks complete but is not', forgetting('file', /\/chk-\d+\/blob-p\d+-\d+$/)],
     ['a shared file', 'checkpoint 1 looks complete but is not', forgetting('file', /\/shared\//)],
     [
       'the folder of shared files before _metadata',

@@ -265,7 +265,7 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
   });
 
   check('removes and replaces links themselves, and never what they lead to', async (fs, root, fixture) => {
-    const { makeLink } = fixture;
+    const makeLink = fixture.makeLink?.bind(fixture);
     if (makeLink === undefined) return;
     await fs.makeDirectory(`${root}/kept`);
     await write(fs, `${root}/kept/file`, bytes('x'));
@@ -291,9 +291,9 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
     assert.equal(await read(fs, `${root}/kept/file`), 'x');
   });
 
-  check('waits for nobody at the other end of a FIFO', async (fs, root, { makeFifo }) => {
-    if (makeFifo === undefined) return;
-    await makeFifo(`${root}/fifo`);
+  check('waits for nobody at the other end of a FIFO', async (fs, root, fixture) => {
+    if (fixture.makeFifo === undefined) return;
+    await fixture.makeFifo(`${root}/fifo`);
     assert.equal((await fs.stat(`${root}/fifo`)).kind, 'other');
     assert.equal((await fs.lstat(`${root}/fifo`)).kind, 'other');
     assert.deepEqual(

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FileSystem } from '@weir/core/contracts';
 import { hasCode } from '../failure.js';
 import { LOCK, temporaryLock } from '../layout.js';
+import { requireFolder } from '../plain-file.js';
 import { formatEntry, parseEntry, type LockEntry } from './lock-entry.js';
 
 /**
@@ -27,6 +28,7 @@ export class LockRegister {
 
   /** Usually one entry; none before the first owner, more only if a crash brought back old names. */
   async read(): Promise<readonly LockEntry[]> {
+    if (!(await requireFolder(this.#fs, this.#folder))) return [];
     try {
       const names = await this.#fs.readDirectory(this.#folder);
       return names.map(({ name }) => parseEntry(name)).filter((entry) => entry !== undefined);

@@ -73,7 +73,7 @@ describe('the lock', () => {
   });
 
   test('fails with the cause when its folder cannot be made or read', async () => {
-    for (const fault of [{ op: 'rename' }, { op: 'readDirectory' }, { op: 'makeDirectory', path: /_lock/ }] as const) {
+    for (const fault of [{ op: 'rename' }, { op: 'lstat' }, { op: 'makeDirectory', path: /_lock/ }] as const) {
       const disk = new CrashFileSystem();
       disk.fail(fault, 'EACCES');
       const job = await openJob(disk, new FakeProcesses().start());

@@ -34,7 +34,7 @@ function workingDirectory(): string {
   }
 }
 
-const { O_APPEND, O_CREAT, O_DIRECTORY = 0, O_EXCL, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = fs.constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 // Append mode also for a new file: after `truncate` the next write must go to the new end. O_NONBLOCK is for FIFOs, which answer at once with it.
 const FLAGS = {
   create: O_APPEND | O_CREAT | O_EXCL | O_WRONLY,

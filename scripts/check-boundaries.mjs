@@ -33,6 +33,7 @@ const CORE_ORDER = [
   'failures.ts',
   'element',
   'contracts',
+  'bounds',
   'channel',
   'barrier',
   'time',

@@ -64,6 +64,7 @@ export type {
   StorageScope,
   StoredCheckpoint,
 } from './contracts/checkpoint-storage.js';
+export { delegating } from './contracts/delegating.js';
 export { untilAborted } from './contracts/until-aborted.js';
 export { withinTime } from './contracts/within-time.js';
 export { nextTurn, sleep } from './contracts/clock.js';

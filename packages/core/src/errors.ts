@@ -47,6 +47,7 @@ export const ERROR_CODES = {
   FEEDBACK_AFTER_END: 'records came back to a loop that had ended',
   BUFFER_OVERFLOW: 'a bounded buffer was asked to hold more than its bound',
   PROTOCOL_VIOLATION: 'a plugin or caller broke the contract it works under',
+  CALL_TIMED_OUT: 'a storage, source, sink or state backend did not answer a call in its time',
   CANCELLATION_TIMEOUT: 'the old attempt could not be confirmed dead in time',
   ITERATIONS_REFUSED: 'a job with loops was to take checkpoints, which its settings forbid',
   GUARANTEE_IMPOSSIBLE: 'a claimed guarantee cannot be kept with these sources, sinks and settings',

@@ -33,8 +33,8 @@ const PERMANENT: ReadonlySet<string> = new Set([
 /**
  * The one place that says whether a failure of anything outside (storage, source, sink, format) passes by itself. An error that says
  * `recoverable: false`, anywhere in its chain of causes, is permanent. Otherwise the outermost error with a code of the system counts (EMFILE,
- * EIO, ENOSPC, ETIMEDOUT and ECONNRESET pass, ENOENT and EACCES do not) or of zlib (damaged input stays damaged); a STORAGE_FAILED without one
- * passes. (Flink: ThrowableClassifier, and any IOException is tried again.)
+ * EIO, ENOSPC, ETIMEDOUT and ECONNRESET pass, ENOENT and EACCES do not) or of zlib (damaged input stays damaged); a STORAGE_FAILED without one,
+ * and a call that was given up, pass. (Flink: ThrowableClassifier, and any IOException is tried again.)
  */
 export function classifyFailure(error: unknown): FailureClass {
   let found: FailureClass = 'unknown';
@@ -42,17 +42,17 @@ export function classifyFailure(error: unknown): FailureClass {
     if ((e as { recoverable?: unknown }).recoverable === false) return 'permanent';
     if (found === 'unknown') found = classOfCode(e);
   }
-  if (found === 'unknown' && hasFailedStorage(error)) return 'transient';
+  if (found === 'unknown' && hasFailedOutside(error)) return 'transient';
   return found;
 }
 
 /** True if anything in the chain of causes is a failed input or output (Flink: any IOException in the chain). */
 export function isIoFailure(error: unknown): boolean {
-  return hasFailedStorage(error) || [...causesOf(error)].some((e) => systemCodeOf(e) !== undefined);
+  return hasFailedOutside(error) || [...causesOf(error)].some((e) => systemCodeOf(e) !== undefined);
 }
 
-function hasFailedStorage(error: unknown): boolean {
-  return [...causesOf(error)].some((e) => isWeirError(e, 'STORAGE_FAILED'));
+function hasFailedOutside(error: unknown): boolean {
+  return [...causesOf(error)].some((e) => isWeirError(e, 'STORAGE_FAILED') || isWeirError(e, 'CALL_TIMED_OUT'));
 }
 
 function classOfCode(error: object): FailureClass {

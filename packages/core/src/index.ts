@@ -1,4 +1,5 @@
 export { createEnvironment } from './environment/environment.js';
+export type { CallTimeoutOptions } from './environment/call-timeouts.js';
 export type {
   CheckSavepointOptions,
   Environment,

@@ -5,7 +5,7 @@ export type {
   CheckpointStorageSuiteOptions,
   Damage,
 } from './checkpoint-storage-suite/fixture.js';
-export { delegating } from './delegating.js';
+export { delegating } from '@weir/core/contracts';
 export { CrashFileSystem } from './crash-file-system/crash-file-system.js';
 export type { CrashFileSystemOptions } from './crash-file-system/crash-file-system.js';
 export { NAMES_WITHOUT_BYTES, ZEROED_BYTES, tornBy } from './crash-file-system/crash-outcome.js';

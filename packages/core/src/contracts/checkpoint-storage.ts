@@ -81,6 +81,8 @@ export interface JobStorage {
   /** Removes the mark; a missing one is not an error. */
   clearFinished(): Promise<void>;
   close(): Promise<void>;
+  /** Bytes that came in so far, by all reads together. While it grows, no read is given up for taking its time. Absent: only answers are progress. */
+  readonly moved?: number | undefined;
 }
 
 export interface StoredCheckpoint {
@@ -125,4 +127,6 @@ export interface BlobWriter {
   finish(): Promise<BlobHandle>;
   /** Forgets and removes what was written. Idempotent. */
   abort(): Promise<void>;
+  /** Bytes that have gone out so far. While it grows, no call is given up for taking its time. Absent: only answers are progress. */
+  readonly moved?: number | undefined;
 }

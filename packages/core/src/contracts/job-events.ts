@@ -107,6 +107,14 @@ export type JobEvent = { readonly at: number } & (
   | { readonly kind: 'subtask-finished'; readonly attempt: AttemptNumber; readonly subtask: SubtaskId }
   | { readonly kind: 'failure'; readonly attempt: AttemptNumber; readonly error: unknown }
   | { readonly kind: 'restart'; readonly attempt: AttemptNumber; readonly delayMs: number; readonly restarts: number }
+  /** A plugin has not answered a call for so long; it is given up once `timeoutMs` have passed (see docs/timeouts.md). `of`: whose call it is. */
+  | {
+      readonly kind: 'call-stalled';
+      readonly call: string;
+      readonly of: string;
+      readonly waitedMs: number;
+      readonly timeoutMs: number;
+    }
   | { readonly kind: 'warning'; readonly message: string }
 );
 /** An event before the engine stamps its time. */

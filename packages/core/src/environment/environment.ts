@@ -14,6 +14,7 @@ import { WeirError } from '../errors.js';
 import { sourceStream } from '../graph/describe.js';
 import type { OperatorOptions, Stream } from '../graph/stream.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
+import { parseCallTimeouts, type CallTimeoutOptions } from './call-timeouts.js';
 import type { CheckpointOptions, CheckpointingCall, RecoveryOptions } from './checkpoint-settings.js';
 import { checkSavepoint } from './check-savepoint.js';
 import { parseDuration, type Duration } from './duration.js';
@@ -43,6 +44,8 @@ export interface EnvironmentOptions {
   readonly metrics?: Metrics | undefined;
   /** How long a failed attempt may take to end; then the job fails with CANCELLATION_TIMEOUT instead of running two at once. Default 180 s. */
   readonly cancellationTimeout?: Duration | undefined;
+  /** How long calls to the storage, sources, sinks and state may take before they are given up; see docs/timeouts.md. */
+  readonly callTimeouts?: CallTimeoutOptions | undefined;
   /** For tests: a virtual clock. */
   readonly clock?: Clock | undefined;
   /** For tests: a seeded generator. */
@@ -121,6 +124,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     options.cancellationTimeout === undefined
       ? undefined
       : parseDuration(options.cancellationTimeout, 'cancellationTimeout');
+  const callTimeouts = parseCallTimeouts(options.callTimeouts);
   let checkpointing: CheckpointingCall | undefined;
   let isStarted = false;
 
@@ -165,6 +169,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
         jobPlugins: startOptions.restart === undefined ? [] : [startOptions.restart],
         restoreFrom: restoreWish(startOptions.restoreFrom),
         cancellationTimeoutMs,
+        callTimeouts,
         signal: startOptions.signal,
       });
     },

@@ -1,3 +1,6 @@
+import { BoundedCalls } from '../bounds/bounded-calls.js';
+import { boundedStorage } from '../bounds/bounded-storage.js';
+import type { CallTimeouts } from '../bounds/calls.js';
 import type { CheckpointCoordinator } from '../contracts/coordinator.js';
 import type { JobEvent, JobEventBody, JobStatus } from '../contracts/job-events.js';
 import { CheckpointStorageRole, CoordinatorRole, StateBackendRole } from '../contracts/roles.js';
@@ -5,6 +8,7 @@ import { messageOf, WeirError } from '../errors.js';
 import { describePlan, withMaxParallelism } from '../graph/plan.js';
 import { Attempt } from '../host/attempt.js';
 import { JobRun } from '../host/job-run.js';
+import { callTimeoutsOf } from './call-timeouts.js';
 import { disposeAfter } from './dispose-after.js';
 import type { HostServices } from './host-services.js';
 import { RunningJob, type JobEnd, type JobHandle } from './job-handle.js';
@@ -19,6 +23,7 @@ const CANCELLATION_TIMEOUT = 'task.cancellation.timeout';
 
 export interface StartJobOptions extends JobDescription {
   readonly cancellationTimeoutMs: number | undefined;
+  readonly callTimeouts: Partial<CallTimeouts>;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -47,6 +52,14 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
     events.emit?.({ ...body, at: clock.now() });
   };
 
+  const calls = new BoundedCalls({
+    job: name,
+    timeouts: callTimeoutsOf(options.callTimeouts, configuration),
+    clock,
+    logger,
+    metrics,
+    emit,
+  });
   const coordinator = makeCoordinator((attempt, error) => {
     jobRun.failAttempt(attempt, error);
   });
@@ -89,6 +102,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
           countRead(metrics, name, bytes);
         },
         stateBackend: () => container.get(StateBackendRole),
+        calls,
         compileSchema: compileStateSchema,
         temporaryFiles: host.temporaryFiles(configuration.get('io.tmp.dirs')),
         clock,
@@ -138,6 +152,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
           throw error;
         } finally {
           signal?.removeEventListener('abort', onSignal);
+          calls.close();
         }
         await container[Symbol.asyncDispose]();
         return end;
@@ -150,7 +165,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
       job: name,
       plan: describePlan(plan),
       settings,
-      storage: container.get(CheckpointStorageRole),
+      storage: boundedStorage(container.get(CheckpointStorageRole), calls),
       clock,
       random,
       newId,
@@ -173,6 +188,12 @@ function say(event: JobEventBody, logger: HostServices['logger']): void {
       return;
     case 'fresh-start':
       logger.info({}, `starting afresh: ${event.reason}`);
+      return;
+    case 'call-stalled':
+      logger.warn(
+        { call: event.call, waitedMs: event.waitedMs },
+        `${event.of} has not answered ${event.call} for ${String(event.waitedMs)} ms; it is given up after ${String(event.timeoutMs)} ms`,
+      );
       return;
     case 'warning':
       logger.warn({}, event.message);

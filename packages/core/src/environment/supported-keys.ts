@@ -312,6 +312,30 @@ export const SUPPORTED_KEYS = {
     default: 67_108_864,
     about: 'State that is kept as live values in front of RocksDB, of each operator in each subtask.',
   },
+  'weir.call-timeout.storage': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1, below: 31_536_000_000 },
+    default: 60_000,
+    about: 'How long a call to the checkpoint storage may take, where bytes move without any that does.',
+  },
+  'weir.call-timeout.source': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1, below: 31_536_000_000 },
+    default: 120_000,
+    about: 'How long a call to a source may take. Waiting for records has no limit.',
+  },
+  'weir.call-timeout.sink': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1, below: 31_536_000_000 },
+    default: 120_000,
+    about: 'How long a call to a sink may take.',
+  },
+  'weir.call-timeout.state': {
+    status: 'supported',
+    type: { kind: 'duration', min: 1, below: 31_536_000_000 },
+    default: 120_000,
+    about: 'How long a call to the state backend may take without any progress.',
+  },
   'weir.checkpointing.lock-timeout': {
     status: 'supported',
     type: { kind: 'duration', below: 31_536_000_000 },

@@ -1,5 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { AlignmentMode } from '../barrier/modes.js';
+import type { CallBounds } from '../bounds/bounded-calls.js';
+import { boundedSink } from '../bounds/bounded-sink.js';
+import { boundedSource } from '../bounds/bounded-source.js';
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Clock, Random } from '../contracts/clock.js';
 import type { AttemptGateway, RestorePlan, SubtaskReport } from '../contracts/coordinator.js';
@@ -62,6 +65,8 @@ export interface AttemptOptions {
   readonly checkpointsAfterFinish?: boolean | undefined;
   /** Asked for by the first operator with keyed state. */
   readonly stateBackend: () => StateBackend;
+  /** Every call to what may hang goes through it. */
+  readonly calls: CallBounds;
   /** For the schemas of states. */
   readonly compileSchema: CompileSchema;
   /** Of keyed state, for a restore that need not wait for the checkpoint storage. */
@@ -212,8 +217,10 @@ export class Attempt implements AttemptGateway {
         this.#abort.signal.throwIfAborted();
         const context = this.#context(stage, operator, 0);
         if (this.#hasFinished(stage) && node.kind === 'source') continue;
-        if (node.kind === 'source') await this.#sources.start(node.source, context, restore?.enumerators.get(uid));
-        if (node.kind === 'sink') await prepareSink(node.sink, context, this.#surroundings);
+        const { calls } = this.#options;
+        if (node.kind === 'source')
+          await this.#sources.start(boundedSource(node.source, uid, calls), context, restore?.enumerators.get(uid));
+        if (node.kind === 'sink') await prepareSink(boundedSink(node.sink, uid, calls), context, this.#surroundings);
       }
     }
     const opened = this.#subtasks.map(async (entry) => {
@@ -371,7 +378,8 @@ export class Attempt implements AttemptGateway {
       const state = this.#restored(subtask.id, planned.uid);
       if (planned.node.kind !== 'sink' || state === undefined) continue;
       const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
-      await new SinkOperator(planned.node.sink, context, this.#surroundings).commitRestored(state);
+      const sink = boundedSink(planned.node.sink, planned.uid, this.#options.calls);
+      await new SinkOperator(sink, context, this.#surroundings).commitRestored(state);
     }
   }
 
@@ -408,10 +416,11 @@ export class Attempt implements AttemptGateway {
   }
 
   #operator({ node, uid }: PlannedOperator, context: OperatorContext): Operator {
+    const { calls } = this.#options;
     switch (node.kind) {
       case 'source':
         return new SourceOperator({
-          source: node.source,
+          source: boundedSource(node.source, uid, calls),
           context,
           splits: this.#sources.client(uid, context.subtask),
           checkpointing: this.#options.checkpointing,
@@ -419,7 +428,7 @@ export class Attempt implements AttemptGateway {
       case 'operator':
         return createOperator(node.spec, context);
       case 'sink':
-        return new SinkOperator(node.sink, context, this.#surroundings);
+        return new SinkOperator(boundedSink(node.sink, uid, calls), context, this.#surroundings);
     }
   }
 

@@ -1,3 +1,6 @@
+import type { CallBounds } from '../bounds/bounded-calls.js';
+import { nameOf } from '../bounds/bounded-state.js';
+import type { Awaitable } from '../contracts/awaitable.js';
 import type { Clock, Random } from '../contracts/clock.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
@@ -15,6 +18,7 @@ export interface AttemptSurroundings {
   readonly job: JobName;
   readonly attempt: AttemptNumber;
   readonly stateBackend: () => StateBackend;
+  readonly calls: CallBounds;
   readonly compileSchema: CompileSchema;
   readonly clock: Clock;
   readonly random: Random;
@@ -38,7 +42,7 @@ export function operatorContext(
   subtask: number,
   owner?: OperatorOwner,
 ): OperatorContext {
-  const { job, attempt, clock, random, metrics, signal, stateBackend, compileSchema } = surroundings;
+  const { job, attempt, clock, random, metrics, signal, stateBackend, calls, compileSchema } = surroundings;
   const logger = surroundings.logger.child({ operator: uid, subtask });
   const keyGroups = keyGroupRange(subtask, parallelism, maxParallelism);
   const requireOwner = (): OperatorOwner => {
@@ -65,10 +69,12 @@ export function operatorContext(
     openKeyedState: async (states) => {
       const { stores } = requireOwner();
       const scope = { job, operator: uid, subtask, keyGroups, maxParallelism, states, clock, logger };
-      const store = await stateBackend().open(scope);
+      const open = (): Awaitable<KeyedStateStore> => stateBackend().open(scope);
+      const store = await calls.run('state.open', nameOf(uid), open, { late: (late) => late.close() });
       stores.push(store);
       return store;
     },
+    calls,
     compileSchema,
     runInMailbox: (action) => {
       requireOwner().subtask.post(action);

@@ -1,3 +1,4 @@
+import { closeInTime, restoreNativeInTime, writtenInTime } from '../bounds/bounded-state.js';
 import type { NativeStateHandle, RecordedKind, StateMeta } from '../contracts/snapshot.js';
 import type {
   CaptureMode,
@@ -137,10 +138,12 @@ export class KeyedState {
     const watermarks = new GroupWatermarks(keyGroups);
     const kinds = new Map(this.#declared.states.map(({ name, kind }) => [name, kind]));
     const base = restored.baseFor(this.#declared);
+    const restoreNative = store.restoreNative?.bind(store);
     for (const state of restored.nativeStates(this.#declared, keyGroups)) {
-      if (store.restoreNative === undefined) throw this.#unreadable(restored, state);
+      if (restoreNative === undefined) throw this.#unreadable(restored, state);
       watermarks.ofRange(state.range, state.watermark);
-      await store.restoreNative({ ...state, states: state.states.map((meta) => metaOf(meta, kinds)) }, restored);
+      const native = { ...state, states: state.states.map((meta) => metaOf(meta, kinds)) };
+      await restoreNativeInTime((stored) => restoreNative(native, stored), restored, this.#context);
     }
     for await (const group of restored.keyedGroups(this.#declared, keyGroups)) {
       watermarks.ofGroup(group.keyGroup, group.watermark);
@@ -168,7 +171,7 @@ export class KeyedState {
   async close(): Promise<void> {
     const store = this.#store;
     this.#store = undefined;
-    await store?.close();
+    if (store !== undefined) await closeInTime(store, this.#context);
   }
 
   get #capturedWatermark(): number | undefined {
@@ -176,7 +179,7 @@ export class KeyedState {
   }
 
   #capture(checkpointId: CheckpointId, mode: CaptureMode): KeyedCapture {
-    const taken = this.store.capture({ checkpointId, mode });
+    const taken = writtenInTime(this.store.capture({ checkpointId, mode }), this.#context);
     const capture = this.#liveCapture === undefined ? taken : this.#liveCapture(taken);
     return this.#recordedKinds.size === 0 ? capture : recordingKinds(capture, this.#recordedKinds);
   }

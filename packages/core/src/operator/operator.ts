@@ -1,3 +1,4 @@
+import type { CallBounds } from '../bounds/bounded-calls.js';
 import type { Observable } from 'rxjs';
 import type { Awaitable } from '../contracts/awaitable.js';
 import type { Clock, Random } from '../contracts/clock.js';
@@ -122,6 +123,8 @@ export interface OperatorContext {
   readonly signal: AbortSignal;
   /** Keyed state of the installed backend. The engine restores, captures and closes nothing by itself: hand the store's captures out of `capture`. */
   openKeyedState(states: readonly StateDeclaration[]): Promise<KeyedStateStore>;
+  /** For calls to what may hang. Absent: the host waits for as long as it takes. */
+  readonly calls?: CallBounds | undefined;
   /** For the schemas of states. */
   readonly compileSchema: CompileSchema;
   /** Runs `action` between two records of this subtask, also while it waits for a `prepare` or `finish`. */

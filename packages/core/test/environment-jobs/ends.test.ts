@@ -2,7 +2,7 @@ import { VirtualClock } from '@weir/testkit';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Logger } from '../../src/contracts/logger.js';
-import { noRestart, type JobEvent, type JobHandle } from '../../src/index.js';
+import { noRestart, type CallTimeoutOptions, type JobEvent, type JobHandle } from '../../src/index.js';
 import { deferred } from '../support/deferred.js';
 import { HandCoordinator } from '../support/hand-coordinator.js';
 import { CLOSINGS, heldJob, PLACES, untilAborted, type At, type HeldJob, type Place } from '../support/held-job.js';
@@ -16,7 +16,12 @@ interface Started extends HeldJob {
   readonly outcome: { value: unknown };
 }
 
-async function start(at: At, isCheckpointed = true, coordinator = new HandCoordinator()): Promise<Started> {
+async function start(
+  at: At,
+  isCheckpointed = true,
+  coordinator = new HandCoordinator(),
+  callTimeouts: CallTimeoutOptions = {},
+): Promise<Started> {
   const clock = new VirtualClock();
   const warnings: string[] = [];
   const logger: Logger = {
@@ -26,7 +31,7 @@ async function start(at: At, isCheckpointed = true, coordinator = new HandCoordi
     error: () => undefined,
     child: () => logger,
   };
-  const held = heldJob(at, { clock, logger, isCheckpointed, plugins: [coordinator.plugin, noRestart()] });
+  const held = heldJob(at, { clock, logger, isCheckpointed, callTimeouts, plugins: [coordinator.plugin, noRestart()] });
   const job = await held.env.start('job');
   const outcome: { value: unknown } = { value: undefined };
   job.done.then(
@@ -162,23 +167,66 @@ describe('closing', () => {
 });
 
 describe('an attempt that does not end', () => {
-  /** Whoever ignores the signal: in the middle, or when it is closed. */
-  const stubborn = [...PLACES.filter((place) => place !== 'record'), ...CLOSINGS];
-
-  test.each(stubborn)('(%s) fails the job after the cancellation timeout, and no other one starts', async (place) => {
-    const { job, clock, outcome, coordinator } = await start((at, signal) => {
+  const ALL = [...PLACES.filter((place) => place !== 'record'), ...CLOSINGS];
+  /** User code, which nothing but the end of the process can end. */
+  const OPERATORS: readonly Place[] = ['open operator', 'close operator'];
+  const CALLS = ALL.filter((place) => !OPERATORS.includes(place));
+  const hangingIn =
+    (place: Place): At =>
+    (at, signal) => {
       if (at === place) return never();
       // Something for the job to be busy with where only closing hangs.
       if (at === 'poll' && place.startsWith('close')) return untilAborted(signal);
+    };
+  const patient: CallTimeoutOptions = { source: '1 h', sink: '1 h', storage: '1 h', state: '1 h' };
+
+  test.each(CALLS)('(%s) is ended when the time of the call is over, and the job with it', async (place) => {
+    const { job, clock, outcome, open } = await start(hangingIn(place));
+    const stalled: string[] = [];
+    job.events$.subscribe((event) => {
+      if (event.kind === 'call-stalled') stalled.push(event.of);
     });
     void job.cancel().catch(() => undefined);
-    await clock.advance(179_999);
-    expect(job.status).toBe('cancelling');
-    await clock.advance(1);
-    expect(outcome.value).toMatchObject({ code: 'CANCELLATION_TIMEOUT', recoverable: false });
-    expect(coordinator.log.filter((call) => call === 'beginAttempt')).toHaveLength(1);
+    await clock.advance(150_000);
+    expect(outcome.value).toBe('cancelled');
     expect(clock.pendingTimers).toBe(0);
+    // Closing a reader ends its poll, whatever that waits for.
+    expect(stalled).toHaveLength(place === 'poll' ? 0 : 1);
+    const left = place.startsWith('close') ? [place.slice('close '.length)] : [];
+    expect([...open]).toEqual(left);
   });
+
+  test.each(CALLS.filter((place) => !place.startsWith('close') && place !== 'poll' && place !== 'commit'))(
+    '(%s) fails the job by the name of the call where nothing else ends it',
+    async (place) => {
+      const { clock, outcome } = await start(hangingIn(place));
+      await clock.advance(150_000);
+      expect(outcome.value).toMatchObject({ code: 'CALL_TIMED_OUT', recoverable: true });
+    },
+  );
+
+  test('waits for records for as long as none come', async () => {
+    const { job, clock } = await start(hangingIn('poll'));
+    await clock.advance(3_600_000);
+    expect(job.status).toBe('running');
+    void job.cancel();
+    await clock.settle();
+    expect(job.status).toBe('cancelled');
+  });
+
+  test.each(ALL.filter((place) => place !== 'poll'))(
+    '(%s) fails the job after the cancellation timeout where calls may take longer, and no other one starts',
+    async (place) => {
+      const { job, clock, outcome, coordinator } = await start(hangingIn(place), true, undefined, patient);
+      void job.cancel().catch(() => undefined);
+      await clock.advance(179_999);
+      expect(job.status).toBe('cancelling');
+      await clock.advance(1);
+      expect(outcome.value).toMatchObject({ code: 'CANCELLATION_TIMEOUT', recoverable: false });
+      expect(coordinator.log.filter((call) => call === 'beginAttempt')).toHaveLength(1);
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
 });
 
 describe('subscribers', () => {

@@ -1,5 +1,6 @@
 import { createReferenceStateBackend, seededRandom } from '@weir/testkit';
 import { compileStateSchema } from '../../src/environment/state-schema.js';
+import type { CallBounds } from '../../src/bounds/bounded-calls.js';
 import type { AlignmentMode } from '../../src/barrier/modes.js';
 import type {
   Acknowledgement,
@@ -99,6 +100,9 @@ export interface AttemptBenchOptions extends Partial<
 }
 
 /** One attempt, coordinated by hand: checkpoints are triggered, completed and aborted when a test says so. */
+/** Waits for as long as it takes. */
+export const UNBOUNDED: CallBounds = { run: (_call, _of, act) => act() };
+
 export class AttemptBench {
   readonly attempt: Attempt;
   readonly reports: SubtaskReport[] = [];
@@ -121,6 +125,7 @@ export class AttemptBench {
       checkpointing: true,
       mode: 'aligned',
       stateBackend: createReferenceStateBackend,
+      calls: UNBOUNDED,
       compileSchema: compileStateSchema,
       temporaryFiles: new MemoryTemporaryFiles(),
       random: seededRandom(1),

@@ -6,8 +6,7 @@ import type {
   CoordinatorFactory,
   SubtaskReport,
 } from '@weir/core/contracts';
-import { subtaskName } from '@weir/core/contracts';
-import { delegating } from '../delegating.js';
+import { delegating, subtaskName } from '@weir/core/contracts';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 

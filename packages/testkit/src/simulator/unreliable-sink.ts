@@ -1,5 +1,4 @@
-import type { Committer, Sink, SinkGrade, SinkWriter } from '@weir/core/contracts';
-import { delegating } from '../delegating.js';
+import { delegating, type Committer, type Sink, type SinkGrade, type SinkWriter } from '@weir/core/contracts';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 

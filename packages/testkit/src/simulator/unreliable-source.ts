@@ -1,5 +1,4 @@
-import type { Source, SourceReader } from '@weir/core/contracts';
-import { delegating } from '../delegating.js';
+import { delegating, type Source, type SourceReader } from '@weir/core/contracts';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 

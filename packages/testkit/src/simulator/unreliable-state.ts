@@ -1,14 +1,14 @@
-import type {
-  BlobWriter,
-  IncrementalOutput,
-  KeyedCapture,
-  KeyedStateOutput,
-  KeyedStateStore,
-  Slice,
-  StateBackend,
-  StoredBytes,
+import {
+  delegating,
+  type BlobWriter,
+  type IncrementalOutput,
+  type KeyedCapture,
+  type KeyedStateOutput,
+  type KeyedStateStore,
+  type Slice,
+  type StateBackend,
+  type StoredBytes,
 } from '@weir/core/contracts';
-import { delegating } from '../delegating.js';
 import type { Faults } from './faults.js';
 import type { OutsideWork, Work } from './outside-work.js';
 import type { Watch } from './watch.js';

@@ -1,5 +1,11 @@
-import type { BlobWriter, CheckpointLocation, CheckpointStorage, JobStorage, StorageLock } from '@weir/core/contracts';
-import { delegating } from '../delegating.js';
+import {
+  delegating,
+  type BlobWriter,
+  type CheckpointLocation,
+  type CheckpointStorage,
+  type JobStorage,
+  type StorageLock,
+} from '@weir/core/contracts';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 

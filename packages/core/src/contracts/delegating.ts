@@ -8,5 +8,6 @@ export function delegating<T extends object>(target: T, instead: Partial<T>): T 
       // Bound, because private fields are the original's.
       return typeof value === 'function' ? (value.bind(original) as unknown) : value;
     },
+    set: (original, property, value) => Reflect.set(original, property, value, original),
   });
 }

@@ -21,6 +21,7 @@ const prints =
 
 const RUNS: Readonly<Record<string, Run>> = {
   'configuration/mixed.ts': {},
+  'operations/call-timeouts.ts': {},
   'configuration/package.ts': {},
   'connectors/collection.ts': { then: prints([10, 20, 30]) },
   'connectors/datagen.ts': {

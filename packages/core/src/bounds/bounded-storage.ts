@@ -68,6 +68,9 @@ function boundedJob(job: JobStorage, of: string, calls: CallBounds): JobStorage 
       deleteShared: (path) => calls.run('storage.deleteShared', of, () => deleteShared(path)),
     }),
     delete: (checkpoint) => calls.run('storage.delete', of, () => job.delete(checkpoint)),
+    readCommitted: (checkpoint) => calls.run('storage.readCommitted', of, () => job.readCommitted(checkpoint)),
+    writeCommitted: (checkpoint, bytes) =>
+      calls.run('storage.writeCommitted', of, () => job.writeCommitted(checkpoint, bytes)),
     readFinished: () => calls.run('storage.readFinished', of, () => job.readFinished()),
     writeFinished: (bytes) => calls.run('storage.writeFinished', of, () => job.writeFinished(bytes)),
     clearFinished: () => calls.run('storage.clearFinished', of, () => job.clearFinished()),

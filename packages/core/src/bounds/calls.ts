@@ -36,6 +36,8 @@ export const CALLS = {
   'storage.listShared': { contract: 'storage', bound: 'total' },
   'storage.deleteShared': { contract: 'storage', bound: 'total' },
   'storage.delete': { contract: 'storage', bound: 'total' },
+  'storage.readCommitted': { contract: 'storage', bound: 'total' },
+  'storage.writeCommitted': { contract: 'storage', bound: 'total' },
   'storage.readFinished': { contract: 'storage', bound: 'total' },
   'storage.writeFinished': { contract: 'storage', bound: 'total' },
   'storage.clearFinished': { contract: 'storage', bound: 'total' },

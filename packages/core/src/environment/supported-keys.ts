@@ -24,7 +24,8 @@ export const SUPPORTED_KEYS = {
     status: 'supported',
     type: { kind: 'duration', below: 31_536_000_000 },
     default: 0,
-    about: 'Shortest time from the end of one checkpoint to the start of the next. Excludes more than one at a time.',
+    about:
+      'Shortest time from the end of one checkpoint or savepoint, also of one that failed, to the start of the next periodic one. Excludes more than one at a time.',
   },
   'execution.checkpointing.max-concurrent-checkpoints': {
     status: 'supported',

@@ -11,6 +11,8 @@ export const FAULT_CLASSES = [
   'commit-failure',
   'commit-lost-answer',
   'commit-delay',
+  /** A call to the storage, a source, a sink or the state hangs for ever, before it has done anything or after. */
+  'never-answers',
   /** A report of a subtask or a call of the coordinator comes later than it was sent, perhaps after the attempt or the process that sent it. */
   'late-message',
   'duplicate-message',

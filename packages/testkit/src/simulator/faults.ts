@@ -92,6 +92,7 @@ export class Faults {
 
   /** Asks the outside for something. It takes its time, may fail before or after it has done it, and each moment is a step of the run. */
   async ask<T>(outside: Outside, what: string, act: () => Promise<T>): Promise<T> {
+    if (this.strikes('never-answers', what)) return this.#hang(act);
     await this.wait(this.#latency(outside, what));
     if (this.strikes(`${outside}-failure`, what)) throw new SimulatedFault(`${what} failed`);
     const result = await act();
@@ -100,6 +101,17 @@ export class Faults {
     await this.wait(this.#random());
     if (this.strikes(`${outside}-lost-answer`, what)) throw new SimulatedFault(`the answer to ${what} was lost`);
     return result;
+  }
+
+  /** Calls something that opens or closes nothing by itself; it may hang instead. */
+  async call<T>(what: string, act: () => T | PromiseLike<T>): Promise<T> {
+    return this.strikes('never-answers', what) ? never() : act();
+  }
+
+  /** Half of the time it is done all the same. */
+  async #hang<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#random() < 0.5) await act().catch(() => undefined);
+    return never();
   }
 
   /** For how long `place` lets the others wait, if it does. */
@@ -156,4 +168,9 @@ export class Faults {
   #farAway(): number {
     return 0.5 * 2000 ** this.#random();
   }
+}
+
+/** The answer of somebody who hangs. */
+export function never(): Promise<never> {
+  return new Promise(() => undefined);
 }

@@ -45,6 +45,8 @@ export interface ProcessReport {
 }
 
 const EVENTS_SHOWN = 20;
+/** Longer than anything that answers takes, and short beside the life of a job. */
+const CALL_TIMEOUT = '5 s';
 
 /** One process of a job: from its start to its end, its crash, or the moment when nothing can happen any more. */
 export async function runProcess(options: ProcessOptions): Promise<ProcessReport> {
@@ -67,6 +69,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
     newId: () => `process-${String(number)}-${String(++ids)}`,
     logger: SILENT,
     metrics: gauges,
+    callTimeouts: { storage: CALL_TIMEOUT, source: CALL_TIMEOUT, sink: CALL_TIMEOUT, state: CALL_TIMEOUT },
   });
   job.describe(inWorld(env, world), {
     sink: (sink) => unreliableSink(sink, faults, watch),

@@ -43,7 +43,12 @@ const LONGEST_DOWNTIME_MS = 1000;
 const START = 1_700_000_000_000;
 
 /** Errors that slowness alone brings about. */
-const OF_SLOWNESS = ['CHECKPOINT_TOLERANCE_EXCEEDED', 'CANCELLATION_TIMEOUT', 'STORAGE_FENCED'] as const;
+const OF_SLOWNESS = [
+  'CHECKPOINT_TOLERANCE_EXCEEDED',
+  'CANCELLATION_TIMEOUT',
+  'STORAGE_FENCED',
+  'CALL_TIMED_OUT',
+] as const;
 /** Errors that only say what an error has led to. */
 const WRAPPERS = ['RESTART_SUPPRESSED', 'STOP_FAILED'] as const;
 

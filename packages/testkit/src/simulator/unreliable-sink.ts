@@ -1,5 +1,5 @@
 import { delegating, type Committer, type Sink, type SinkGrade, type SinkWriter } from '@weir/core/contracts';
-import type { Faults } from './faults.js';
+import { never, type Faults } from './faults.js';
 import type { Watch } from './watch.js';
 
 /** The same sink at the other end of a bad line. `watch` sees every commit. */
@@ -12,17 +12,18 @@ export function unreliableSink<T, K extends SinkGrade, C>(
     async open(context) {
       const place = `sink ${context.uid}`;
       faults.visit(`opening ${place}`);
-      const writer = await sink.open(context);
+      const writer = await faults.call(`opening ${place}`, () => sink.open(context));
       const closed = watch.leftOpen.opened('sink writers');
       const alone = oneAtATime(place, watch);
       return delegating<SinkWriter<T, C>>(writer, {
         async close() {
           closed();
-          await writer.close();
+          await faults.call(`closing ${place}`, () => writer.close());
         },
         write(batch) {
           faults.visit(place);
           const slow = faults.slowness(place);
+          if (faults.strikes('never-answers', `writing to ${place}`)) return never();
           return alone('write', () => {
             const written = writer.write(batch);
             if (slow === undefined) return written;
@@ -36,7 +37,8 @@ export function unreliableSink<T, K extends SinkGrade, C>(
                 alone('prepareCommit', async () => {
                   faults.visit(`preparing ${place}`);
                   await faults.wait(faults.random(), context.signal);
-                  const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
+                  const prepare = async (): Promise<readonly C[]> => (await writer.prepareCommit?.(checkpointId)) ?? [];
+                  const payloads = await faults.call(`preparing ${place}`, prepare);
                   faults.visit(`having prepared ${place}`);
                   return payloads;
                 }),

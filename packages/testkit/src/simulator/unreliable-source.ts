@@ -1,4 +1,4 @@
-import { delegating, type Source, type SourceReader } from '@weir/core/contracts';
+import { delegating, type Source, type SourceReader, type SplitEnumerator } from '@weir/core/contracts';
 import type { Faults } from './faults.js';
 import type { Watch } from './watch.js';
 
@@ -7,18 +7,27 @@ export function unreliableSource<T>(source: Source<T>, faults: Faults, watch: Wa
   return delegating(source, {
     enumerator(context) {
       faults.visit('a split enumerator');
-      return source.enumerator(context);
+      const enumerator = source.enumerator(context);
+      return delegating<SplitEnumerator>(enumerator, {
+        start: (restored) => faults.call('starting a split enumerator', () => enumerator.start(restored)),
+        close: () => faults.call('closing a split enumerator', () => enumerator.close()),
+      });
     },
     async open(split, position, context) {
       await faults.wait(faults.random(), context.signal);
       faults.visit(`opening split ${split.id} of source ${context.uid}`);
-      const reader = await source.open(split, position, context);
+      const open = (): Promise<SourceReader<T>> => source.open(split, position, context);
+      const reader = await faults.call(`opening split ${split.id} of source ${context.uid}`, open);
       const closed = watch.leftOpen.opened('source readers');
       return delegating<SourceReader<T>>(reader, {
         async close() {
           closed();
-          await reader.close();
+          await faults.call(`closing split ${split.id} of source ${context.uid}`, () => reader.close());
         },
+        ...(reader.completed !== undefined && {
+          completed: async (checkpointId, covered) =>
+            faults.call(`acknowledging split ${split.id}`, () => reader.completed?.(checkpointId, covered)),
+        }),
         poll(max) {
           const place = `source ${context.uid}`;
           faults.visit(place);

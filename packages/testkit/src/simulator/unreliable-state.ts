@@ -24,14 +24,16 @@ export function unreliableState(
     async open(scope) {
       const place = `operator ${scope.operator}`;
       faults.visit(`opening ${place}`);
-      const store = await outside.run(() => backend.open(scope));
+      const store = await faults.call(`opening the state of ${place}`, () => outside.run(() => backend.open(scope)));
       const closed = watch.leftOpen.opened('keyed stores');
       const gone = outside.opened(() => store.close());
       return delegating<KeyedStateStore>(store, {
         async close() {
           closed();
-          gone();
-          await outside.run(() => store.close());
+          await faults.call(`closing the state of ${place}`, () => {
+            gone();
+            return outside.run(() => store.close());
+          });
         },
         setCurrentKey(key, position) {
           faults.visit(place);
@@ -60,7 +62,9 @@ export function unreliableState(
             },
             async write(out, slice) {
               faults.visit(`writing ${place}`);
-              await outside.run((work) => capture.write(simulatedOutput(out, work), simulatedSlice(slice, work)));
+              await faults.call(`writing the state of ${place}`, () =>
+                outside.run((work) => capture.write(simulatedOutput(out, work), simulatedSlice(slice, work))),
+              );
             },
           });
         },

@@ -121,5 +121,6 @@ function unreliableBlob(blob: BlobWriter, name: string, faults: Faults): BlobWri
       return faults.ask('storage', `write ${name}`, async () => blob.write(chunk));
     },
     finish: () => faults.ask('storage', `finish ${name}`, () => blob.finish()),
+    abort: () => faults.call(`abort ${name}`, () => blob.abort()),
   });
 }

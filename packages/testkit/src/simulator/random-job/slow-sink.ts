@@ -1,5 +1,4 @@
-import { sleep, type Sink, type SinkGrade, type SinkWriter } from '@weir/core/contracts';
-import { delegating } from '../../delegating.js';
+import { delegating, sleep, type Sink, type SinkGrade, type SinkWriter } from '@weir/core/contracts';
 
 /** The same sink, taking its time for each write. */
 export function slowSink<T, K extends SinkGrade, C>(sink: Sink<T, K, C>, ms: number): Sink<T, K, C> {

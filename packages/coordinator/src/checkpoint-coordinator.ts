@@ -1,5 +1,6 @@
 import {
   WeirError,
+  isWeirError,
   type AttemptGateway,
   type AttemptNumber,
   type AttemptStart,
@@ -92,7 +93,11 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
   async beginAttempt(): Promise<AttemptStart> {
     const job = this.#started();
     await this.#attemptEnd;
-    const { restore, plan } = await this.#planRestore(job);
+    const { restore, plan } = await this.#planRestore(job).catch(async (error: unknown): Promise<never> => {
+      // What another process has removed that has taken over is not damaged.
+      const fence = await job.lock?.verify().catch((failure: unknown) => failure);
+      throw isWeirError(fence, 'STORAGE_FENCED') ? fenced(this.#context, this.#lastAttempt, error) : error;
+    });
     const number = this.#lastAttempt + 1;
     await job.lock?.recordAttempt(number);
     this.#lastAttempt = number;

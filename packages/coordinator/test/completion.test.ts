@@ -239,6 +239,27 @@ describe('the right to write', () => {
     expect(disk.owner).toBeDefined();
   });
 
+  test('that it lost its lock is the reason, also where no failed checkpoint is tolerable', async () => {
+    const p = new Process({ settings: { tolerableFailures: 0 } });
+    const gateway = await p.launch();
+    p.coordinator.triggerCheckpoint().catch(() => undefined);
+    await p.clock.settle();
+    p.disk.owner = p.disk.storage();
+    gateway.ackAll(1);
+    await p.clock.settle();
+    expect(p.failures[0]).toMatchObject({ error: { code: 'STORAGE_FENCED' } });
+  });
+
+  test('that it lost its lock is the reason, also where the next owner has removed what was to be restored', async () => {
+    const p = new Process();
+    const gateway = await p.launch();
+    await p.checkpoint(gateway);
+    await p.coordinator.attemptEnded(1);
+    p.disk.owner = p.disk.storage();
+    p.disk.folders.clear();
+    await expect(p.coordinator.beginAttempt()).rejects.toMatchObject({ code: 'STORAGE_FENCED', recoverable: false });
+  });
+
   test('a lock that cannot be checked right now is an ordinary failure', async () => {
     const p = new Process({ settings: { tolerableFailures: 5 } });
     const gateway = await p.launch();

@@ -52,7 +52,7 @@ export {
   keyGroupRange,
   subtaskOfKeyGroup,
 } from './element/key-group.js';
-export { allOf } from './contracts/all-of.js';
+export { allOf, closeInTurn } from './contracts/all-of.js';
 export type { Awaitable } from './contracts/awaitable.js';
 export type {
   BlobWriter,

@@ -131,3 +131,17 @@ export function messageOf(error: unknown): string {
     return Object.prototype.toString.call(error);
   }
 }
+
+/** What several steps have failed with that all have to be taken, at least one: alone as it is, else the first with all of them as its cause. */
+export function together(errors: readonly unknown[]): unknown {
+  const [first, ...others] = [...new Set(errors)];
+  if (others.length === 0) return first;
+  const message = [first, ...others].map(messageOf).join('; and ');
+  const cause = new AggregateError([first, ...others], message);
+  if (!isWeirError(first)) return cause;
+  // The text of an error has its code in front of it.
+  return new WeirError(first.code, message.slice(`${first.code}: `.length), {
+    cause,
+    recoverable: isRecoverable(first),
+  });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isRecoverable, messageOf, WeirError } from '../src/errors.js';
+import { isRecoverable, messageOf, together, WeirError } from '../src/errors.js';
 
 describe('the text of what was thrown', () => {
   test.each([
@@ -30,4 +30,18 @@ test('a failure can be recovered from unless an error in its chain of causes say
   const circle = new Error('boom');
   circle.cause = circle;
   expect(isRecoverable(circle)).toBe(true);
+});
+
+test('of several errors none is lost: the first has all of them as its cause, and says what each said', () => {
+  const first = new WeirError('SINK_FAILED', 'no flush', { recoverable: false });
+  const second = new Error('no close');
+  expect(together([first])).toBe(first);
+  expect(together([first, first])).toBe(first);
+  expect(together([first, second])).toMatchObject({
+    code: 'SINK_FAILED',
+    message: 'SINK_FAILED: no flush; and no close',
+    recoverable: false,
+    cause: { errors: [first, second] },
+  });
+  expect(together([second, first])).toMatchObject({ errors: [second, first] });
 });

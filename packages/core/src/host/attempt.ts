@@ -12,6 +12,7 @@ import type { BlobHandle, EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
 import type { Barrier } from '../element/element.js';
 import type { TemporaryFiles } from '../contracts/temporary-files.js';
+import { allClosed } from '../contracts/all-of.js';
 import { untilAborted } from '../contracts/until-aborted.js';
 import {
   subtaskName,
@@ -85,6 +86,9 @@ export interface AttemptOptions {
   readonly report: (report: SubtaskReport) => void;
   readonly onFinished?: ((subtask: SubtaskId) => void) | undefined;
 }
+
+/** In an error, of subtasks that do not end. */
+const MOST_NAMED = 3;
 
 interface RunningSubtask extends OperatorOwner {
   readonly stage: PlannedStage;
@@ -297,6 +301,16 @@ export class Attempt implements AttemptGateway {
     this.#barrierWaits?.ended();
   }
 
+  /** Whom the end of the attempt waits for, as words; undefined: for nobody. */
+  get waitsFor(): string | undefined {
+    const names = this.#subtasks.flatMap(({ subtask }) => {
+      const { closing } = subtask;
+      return closing === undefined ? [] : [`${closing} of ${subtaskName(subtask.id)}`];
+    });
+    const more = names.length > MOST_NAMED ? `, and ${String(names.length - MOST_NAMED)} more` : '';
+    return names.length === 0 ? undefined : `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+  }
+
   /** When it settles nothing of this attempt runs any more. Errors of closing come out last. */
   close(end: OperatorEnd): Promise<void> {
     this.#closing ??= this.#close(end);
@@ -309,13 +323,15 @@ export class Attempt implements AttemptGateway {
         new WeirError('JOB_CANCELLED', `Attempt ${String(this.attempt)} of job ${this.#options.job} was ended.`),
       );
     const opened = this.#opening.catch(() => undefined);
-    const closed = await Promise.allSettled([
-      ...this.#subtasks.map(({ subtask }) => subtask.close(end)),
-      opened.then(() => this.#sources.close()),
-    ]);
-    for (const hide of this.#hideMetrics) hide();
-    this.#scheduler.stop();
-    for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason;
+    try {
+      await allClosed([
+        ...this.#subtasks.map(({ subtask }) => subtask.close(end)),
+        opened.then(() => this.#sources.close()),
+      ]);
+    } finally {
+      for (const hide of this.#hideMetrics) hide();
+      this.#scheduler.stop();
+    }
   }
 
   get #surroundings(): SinkSurroundings {

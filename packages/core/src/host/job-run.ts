@@ -49,6 +49,10 @@ type AttemptOutcome =
 /** How a job ended that did not fail. */
 type JobEnd = Exclude<AttemptOutcome['kind'], 'failed'>;
 
+const LATE = new Error('too late');
+/** For how long a failure is held back to see whether another process has taken over. */
+const FENCE_MS = 10_000;
+
 type CheckpointsEnd = Parameters<CheckpointCoordinator['end']>[0];
 
 /** A job from start to end: attempt after attempt, each begun only when the one before is confirmed dead (Flink: ExecutionFailureHandler). */
@@ -230,8 +234,10 @@ export class JobRun {
         await untilAborted(coordinator.finalCheckpoint(), signal);
       }
     } catch (error) {
-      outcome = cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', error };
       attempt.fail(error);
+      outcome = cancel.aborted
+        ? { kind: 'cancelled' }
+        : { kind: 'failed', error: await this.#reasonFor(error, attempt) };
     } finally {
       this.#stopping = undefined;
       cancel.removeEventListener('abort', onCancel);
@@ -241,6 +247,23 @@ export class JobRun {
     if (outcome.kind === 'failed' && (await stopping.outcome()) !== undefined)
       return { kind: 'failed', error: this.#stopFailure(stopping.taken as StopSavepoint, outcome.error) };
     return outcome;
+  }
+
+  /** A process that another one has taken over from fails in many ways, of which only that is the reason. */
+  async #reasonFor(error: unknown, { attempt }: Attempt): Promise<unknown> {
+    const { coordinator, clock } = this.#options;
+    if (coordinator === undefined || isWeirError(error, 'STORAGE_FENCED')) return error;
+    try {
+      await withinTime(clock, coordinator.verify(attempt), FENCE_MS, LATE);
+    } catch (fence) {
+      // Also where the storage says so of every error that it has: the first is the cause.
+      if (isWeirError(fence, 'STORAGE_FENCED'))
+        return new WeirError('STORAGE_FENCED', fence.message.slice('STORAGE_FENCED: '.length), {
+          cause: error,
+          recoverable: false,
+        });
+    }
+    return error;
   }
 
   #stopFailure({ stats }: StopSavepoint, cause: unknown): WeirError {
@@ -276,20 +299,27 @@ export class JobRun {
         logger.warn({ attempt: attempt.attempt, err: error }, 'closing an attempt reported an error');
       }
     };
+    const storage = { isDone: false };
     const dead = (async (): Promise<void> => {
       try {
         await coordinator?.attemptEnded(attempt.attempt);
       } finally {
+        storage.isDone = true;
         await closed();
       }
     })();
-    const timeout = new WeirError(
-      'CANCELLATION_TIMEOUT',
-      `Attempt ${String(attempt.attempt)} of job ${job} did not end within ${String(cancellationTimeoutMs)} ms, so no other may start. ` +
-        'An operator, source or sink ignores its abort signal. End the process to be sure that it is gone.',
-      { recoverable: false, cause: outcome.kind === 'failed' ? outcome.error : undefined },
-    );
-    await withinTime(clock, dead, cancellationTimeoutMs, timeout);
+    try {
+      await withinTime(clock, dead, cancellationTimeoutMs, LATE);
+    } catch (error) {
+      if (error !== LATE) throw error;
+      const waitsFor = storage.isDone ? attempt.waitsFor : 'the checkpoint storage, for checkpoints under way';
+      throw new WeirError(
+        'CANCELLATION_TIMEOUT',
+        `Attempt ${String(attempt.attempt)} of job ${job} did not end within ${String(cancellationTimeoutMs)} ms, so no other may start. It waits ` +
+          `for ${waitsFor ?? 'the enumerator of a source'}. End the process to be sure that it is gone.`,
+        { recoverable: false, cause: outcome.kind === 'failed' ? outcome.error : undefined },
+      );
+    }
     this.#current = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { allOf } from '../contracts/all-of.js';
+import { allClosed } from '../contracts/all-of.js';
 import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { Source, SourceContext, SplitEnumerator } from '../contracts/source.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
@@ -77,10 +77,10 @@ export class Sources {
     for (const { assignment } of this.#open.values()) assignment.release(checkpointId);
   }
 
-  /** Closes every enumerator, whatever the others do; the first error is thrown in the end. */
+  /** Closes every enumerator, whatever the others do; every error is told in the end. */
   async close(): Promise<void> {
     const closed = [...this.#open.values()].map(async ({ enumerator }) => enumerator.close());
-    await allOf(closed);
+    await allClosed(closed);
   }
 }
 

@@ -136,6 +136,7 @@ export class Subtask implements Runnable, LoopMember {
   #opened = false;
   #closed = false;
   #closing: Promise<void> | undefined;
+  #awaiting: string | undefined;
   #hasLeft = false;
 
   constructor(options: SubtaskOptions) {
@@ -361,6 +362,11 @@ export class Subtask implements Runnable, LoopMember {
     });
   }
 
+  /** What its end waits for, as words. */
+  get closing(): string | undefined {
+    return this.#awaiting;
+  }
+
   /** Nothing of this subtask runs any more when it settles. Call it after the attempt's signal was aborted, unless the job finished. */
   close(end: OperatorEnd): Promise<void> {
     this.#closing ??= this.#close(end);
@@ -374,14 +380,22 @@ export class Subtask implements Runnable, LoopMember {
     this.#due.close();
     this.#router.close();
     this.#flow.abandon(this.#options.signal.reason);
-    // What is being opened is opened to its end, so that it can be closed.
-    await this.#opening.catch(() => undefined);
-    await this.#step?.catch(() => undefined);
-    await this.#flow.idle();
-    await this.#loop?.close();
-    await this.#writes.close();
-    await this.#completions.idle();
-    await this.#stage?.close(end);
+    try {
+      this.#awaiting = 'a call of an operator, source or sink';
+      // What is being opened is opened to its end, so that it can be closed.
+      await this.#opening.catch(() => undefined);
+      await this.#step?.catch(() => undefined);
+      await this.#flow.idle();
+      await this.#loop?.close();
+      this.#awaiting = 'the checkpoint storage, for the snapshot';
+      await this.#writes.close();
+      this.#awaiting = 'commits';
+      await this.#completions.idle();
+      this.#awaiting = 'closing an operator, source or sink';
+      await this.#stage?.close(end);
+    } finally {
+      this.#awaiting = undefined;
+    }
     // Whoever has finished early must not keep its state for as long as the others run.
     this.#stage = undefined;
     this.#source = undefined;

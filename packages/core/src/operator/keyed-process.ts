@@ -1,3 +1,4 @@
+import { closeInTurn } from '../contracts/all-of.js';
 import type { Clock } from '../contracts/clock.js';
 import type { OperatorUid } from '../element/ids.js';
 import type { Key } from '../element/key.js';
@@ -88,11 +89,7 @@ export function keyedLife<O>(
     },
     async close() {
       timers.close();
-      try {
-        await hooks.close?.();
-      } finally {
-        await keyed.close();
-      }
+      await closeInTurn([() => hooks.close?.(), () => keyed.close()]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Observable } from 'rxjs';
+import { closeInTurn } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { Committer, Sink, SinkContext, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
 import type { Committable } from '../contracts/snapshot.js';
@@ -178,21 +179,19 @@ export class SinkOperator<T> implements Operator<T, never> {
   async close(end: OperatorEnd): Promise<void> {
     const writer = this.#writer;
     const committer = this.#committer;
-    await this.#named(async () => {
-      try {
-        if (writer !== undefined && end === 'cancelled' && !this.#surroundings.checkpointing)
-          await this.#commits?.commitLast(this.#identify(await this.#rest(), 0));
-      } finally {
-        this.#writer = undefined;
-        this.#committer = undefined;
-        await this.#commits?.idle();
-        try {
-          await writer?.close();
-        } finally {
-          await committer?.close?.();
-        }
-      }
-    });
+    const publishes = writer !== undefined && end === 'cancelled' && !this.#surroundings.checkpointing;
+    await this.#named(() =>
+      closeInTurn([
+        async () => (publishes ? this.#commits?.commitLast(this.#identify(await this.#rest(), 0)) : undefined),
+        () => {
+          this.#writer = undefined;
+          this.#committer = undefined;
+          return this.#commits?.idle();
+        },
+        () => writer?.close(),
+        () => committer?.close?.(),
+      ]),
+    );
   }
 
   get #serializer(): Serializer {

@@ -1,5 +1,5 @@
 import { Subject } from 'rxjs';
-import { allOf } from '../contracts/all-of.js';
+import { allClosed, allOf } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { ReaderContext, Source, SourceReader, SourceSplit } from '../contracts/source.js';
 import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/element.js';
@@ -129,7 +129,7 @@ export class SourceOperator<T> implements Operator<never, T> {
     this.#ended = [];
     this.#readings = [];
     const closing = readers.map(async ({ reader, split }) => this.#named(split, () => reader.close()));
-    await allOf([...closing, ...opened.map((close) => close()), ...this.#outstanding]);
+    await allClosed([...closing, ...opened.map((close) => close()), ...this.#outstanding]);
   }
 
   get #readers(): readonly OpenReader[] {

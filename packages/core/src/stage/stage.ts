@@ -4,6 +4,7 @@ import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import { allOf } from '../contracts/all-of.js';
 import type { Awaitable } from '../contracts/awaitable.js';
 import type { CaptureMode } from '../contracts/state-backend.js';
+import { together } from '../errors.js';
 import type { Operator, OperatorEnd, RestoredState } from '../operator/operator.js';
 import { encodeCapture, type EncodedCapture } from '../snapshot/encode-capture.js';
 import { inOrder } from './in-order.js';
@@ -114,14 +115,14 @@ export class Stage {
         errors.push(this.#options.failureOf(uid, error));
       }
     }
-    if (errors.length > 0) throw errors[0];
+    if (errors.length > 0) throw together(errors);
   }
 
   finish(): Awaitable<void> {
     return this.#headToTail((operator) => operator.finish?.());
   }
 
-  /** Closes every operator, tail first, whatever the others do; the first error is thrown in the end. */
+  /** Closes every operator, tail first, whatever the others do; every error is told in the end. */
   async close(end: OperatorEnd): Promise<void> {
     const { operators, failureOf } = this.#options;
     const errors: unknown[] = [];
@@ -137,7 +138,7 @@ export class Stage {
         errors.push(failureOf(uid, error));
       }
     }
-    if (errors.length > 0) throw errors[0];
+    if (errors.length > 0) throw together(errors);
   }
 
   /** One after the other; what one of them emits has gone through the rest before these have their turn. Synchronous where nobody waits. */

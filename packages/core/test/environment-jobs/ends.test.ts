@@ -2,7 +2,7 @@ import { VirtualClock } from '@weir/testkit';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Logger } from '../../src/contracts/logger.js';
-import { noRestart, type CallTimeoutOptions, type JobEvent, type JobHandle } from '../../src/index.js';
+import { noRestart, WeirError, type CallTimeoutOptions, type JobEvent, type JobHandle } from '../../src/index.js';
 import { deferred } from '../support/deferred.js';
 import { HandCoordinator } from '../support/hand-coordinator.js';
 import { CLOSINGS, heldJob, PLACES, untilAborted, type At, type HeldJob, type Place } from '../support/held-job.js';
@@ -113,6 +113,16 @@ describe('a job fails', () => {
 });
 
 describe('closing', () => {
+  test('that throws in several places is told whole', async () => {
+    const { outcome, warnings } = await start((at) => {
+      if (at.startsWith('close ') && at !== 'close reader') throw new Error(`no ${at}`);
+    });
+    expect(outcome.value).toBe('finished');
+    const places = CLOSINGS.filter((place) => place !== 'close reader');
+    expect(places.length).toBeGreaterThan(1);
+    for (const place of places) expect(warnings.join()).toContain(`no ${place}`);
+  });
+
   test.each(CLOSINGS)(
     'that throws (%s) is told of, and takes nothing back from a job that has finished',
     async (place) => {
@@ -222,11 +232,51 @@ describe('an attempt that does not end', () => {
       await clock.advance(179_999);
       expect(job.status).toBe('cancelling');
       await clock.advance(1);
-      expect(outcome.value).toMatchObject({ code: 'CANCELLATION_TIMEOUT', recoverable: false });
+      expect(outcome.value).toMatchObject({
+        code: 'CANCELLATION_TIMEOUT',
+        recoverable: false,
+        message: expect.stringMatching(/It waits for .*(operator|enumerator|commits)/),
+      });
       expect(coordinator.log.filter((call) => call === 'beginAttempt')).toHaveLength(1);
       expect(clock.pendingTimers).toBe(0);
     },
   );
+});
+
+test('an attempt that waits for the checkpoint storage says that, and accuses no operator', async () => {
+  const coordinator = new HandCoordinator();
+  coordinator.on = (call) => (call === 'attemptEnded' ? never() : undefined);
+  const { clock, outcome } = await start(once('poll', boom), true, coordinator);
+  await clock.advance(180_000);
+  expect(outcome.value).toMatchObject({
+    code: 'CANCELLATION_TIMEOUT',
+    message: expect.stringContaining('It waits for the checkpoint storage, for checkpoints under way'),
+  });
+});
+
+describe('a process that another one has taken over from', () => {
+  test('ends for that reason, whatever failed because of it, which is the cause', async () => {
+    const coordinator = new HandCoordinator();
+    coordinator.on = (call) => {
+      if (call.startsWith('verify')) throw new WeirError('STORAGE_FENCED', 'the lock is lost', { recoverable: false });
+    };
+    const { outcome } = await start(once('poll', boom), true, coordinator);
+    expect(outcome.value).toMatchObject({
+      code: 'STORAGE_FENCED',
+      message: 'STORAGE_FENCED: the lock is lost',
+      cause: { code: 'SOURCE_FAILED' },
+    });
+  });
+
+  test('is not asked for longer than ten seconds', async () => {
+    const coordinator = new HandCoordinator();
+    coordinator.on = (call) => (call.startsWith('verify') ? never() : undefined);
+    const { clock, outcome } = await start(once('poll', boom), true, coordinator);
+    await clock.advance(9_999);
+    expect(outcome.value).toBeUndefined();
+    await clock.advance(1);
+    expect(outcome.value).toMatchObject({ code: 'SOURCE_FAILED' });
+  });
 });
 
 describe('subscribers', () => {

@@ -18,7 +18,14 @@ import { TakenCheckpoint } from './attempt-bench.js';
 import { valueStateBackend } from './value-state-backend.js';
 
 type Call =
-  'start' | 'beginAttempt' | 'attemptRunning' | 'stopWithSavepoint' | 'finalCheckpoint' | 'attemptEnded' | 'end';
+  | 'start'
+  | 'beginAttempt'
+  | 'attemptRunning'
+  | 'stopWithSavepoint'
+  | 'finalCheckpoint'
+  | 'attemptEnded'
+  | 'verify'
+  | 'end';
 
 /** A coordinator in memory that takes a checkpoint when it is asked to. Whatever `on` returns or throws for a call comes before that call. */
 export class HandCoordinator implements CheckpointCoordinator {
@@ -97,7 +104,9 @@ export class HandCoordinator implements CheckpointCoordinator {
     this.gateway = undefined;
     await this.#call('attemptEnded', attempt);
   }
-  async verify(): Promise<void> {}
+  async verify(): Promise<void> {
+    await this.on('verify');
+  }
   async end(outcome: string): Promise<void> {
     await this.#call('end', outcome);
   }

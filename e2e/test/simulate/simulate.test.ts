@@ -18,6 +18,10 @@ async function traceOf(seed: number, make = jobs): Promise<readonly string[]> {
   return lines;
 }
 
+/** Folders of working state have a name of their own each time, which errors tell. */
+const withoutFolders = (trace: readonly string[]): readonly string[] =>
+  trace.map((line) => line.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, '…'));
+
 describe('a simulation of random jobs', () => {
   test(
     'is the same run for the same seed, line by line',
@@ -36,7 +40,9 @@ describe('a simulation of random jobs', () => {
     async () => {
       // In some of them checkpoints of many files are restored, four files at once.
       for (const seed of [23, 53, 91, 102]) {
-        expect(await traceOf(seed, jobsOn('rocksdb'))).toEqual(await traceOf(seed, jobsOn('rocksdb')));
+        expect(withoutFolders(await traceOf(seed, jobsOn('rocksdb')))).toEqual(
+          withoutFolders(await traceOf(seed, jobsOn('rocksdb'))),
+        );
       }
     },
     TIMEOUT,
@@ -50,6 +56,7 @@ describe('a simulation of random jobs', () => {
       expect(restored).toBeGreaterThan(0.7);
       expect(faults['process-crash']).toBeGreaterThan(0);
       expect(faults['subtask-crash']).toBeGreaterThan(0);
+      expect(faults['observer-failure']).toBeGreaterThan(0);
     },
     TIMEOUT,
   );

@@ -109,7 +109,9 @@ export async function complete(
   try {
     await location.publish(bytes);
   } catch (error) {
-    giveUp('FINALIZE_CHECKPOINT_FAILURE', error, await remainsOf(location, pending, job.storage));
+    // Without an error it would look as if nothing had been thrown.
+    const thrown = error === undefined ? new Error('undefined was thrown') : error;
+    giveUp('FINALIZE_CHECKPOINT_FAILURE', thrown, await remainsOf(location, pending, job.storage));
     return;
   }
   if (!pending.isPublishing()) return;

@@ -1,6 +1,6 @@
 // The contracts between weir and its plugins, and the words they are made of.
-export { ERROR_CODES, WeirError, causesOf, isRecoverable, isWeirError, messageOf } from './errors.js';
-export type { ErrorCode, WeirErrorOptions } from './errors.js';
+export { ERROR_CODES, WeirError, causesOf, isRecoverable, isWeirError, messageOf, propertyOf } from './errors.js';
+export type { ErrorCode, ErrorRecord, WeirErrorOptions } from './errors.js';
 export { classifyFailure, isIoFailure } from './failures.js';
 export type { FailureClass } from './failures.js';
 export { subtaskName } from './element/ids.js';
@@ -94,6 +94,7 @@ export type {
   SubtaskReport,
 } from './contracts/coordinator.js';
 export type { DirectoryEntry, FileHandle, FileKind, FileStat, FileSystem } from './contracts/file-system.js';
+export { GuardedObservable } from './contracts/guarded-observable.js';
 export { makeDurableFolder, syncIfAllowed } from './contracts/make-durable-folder.js';
 export type {
   AbortReason,

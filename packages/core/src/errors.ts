@@ -93,21 +93,54 @@ export class WeirError extends Error {
     this.code = code;
     this.recoverable = options.recoverable ?? true;
   }
+
+  /** What `JSON.stringify` writes: name, code and message, and the same of every cause, whatever was thrown. Stacks are left out. */
+  toJSON(): ErrorRecord {
+    return recordOf(this, []) as ErrorRecord;
+  }
+}
+
+/** An error as plain data. */
+export interface ErrorRecord {
+  readonly name: string;
+  readonly code?: string;
+  readonly message: string;
+  readonly recoverable?: boolean;
+  /** An error, or the text of whatever else was thrown. */
+  readonly cause?: ErrorRecord | string;
+  /** Texts of the errors that an AggregateError holds. */
+  readonly errors?: readonly string[];
+}
+
+/** Causes of causes that are looked at: a getter may make up another one each time. */
+const LONGEST_CHAIN = 100;
+
+/**
+ * A property of something that was thrown. Whoever threw it may have been anybody: undefined where there is none, and where reading it throws
+ * in turn.
+ */
+export function propertyOf(thrown: unknown, name: string): unknown {
+  if (thrown === undefined || thrown === null) return undefined;
+  try {
+    return (thrown as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
 }
 
 export function isWeirError(error: unknown, code?: ErrorCode): error is WeirError {
   return (
     typeof error === 'object' &&
-    error !== null &&
-    (error as Partial<WeirError>)['~weir'] === true &&
-    (code === undefined || (error as Partial<WeirError>).code === code)
+    propertyOf(error, '~weir') === true &&
+    (code === undefined || propertyOf(error, 'code') === code)
   );
 }
 
-/** An error and its causes, the outermost first; ends at what is no object, and where a chain leads back into itself. */
+/** An error and its causes, the outermost first; ends at what is no object, where a chain leads back into itself, and after a hundred. */
 export function* causesOf(error: unknown): Generator<object, void, undefined> {
   const seen = new Set<object>();
-  for (let e = error; typeof e === 'object' && e !== null && !seen.has(e); e = (e as { cause?: unknown }).cause) {
+  for (let e = error; typeof e === 'object' && e !== null && !seen.has(e); e = propertyOf(e, 'cause')) {
+    if (seen.size === LONGEST_CHAIN) return;
     seen.add(e);
     yield e;
   }
@@ -116,19 +149,61 @@ export function* causesOf(error: unknown): Generator<object, void, undefined> {
 /** False as soon as any error in the chain of causes says that a restart cannot help (Flink: ThrowableClassifier, NonRecoverableError). */
 export function isRecoverable(error: unknown): boolean {
   for (const e of causesOf(error)) {
-    if ((e as { recoverable?: unknown }).recoverable === false) return false;
+    if (propertyOf(e, 'recoverable') === false) return false;
   }
   return true;
 }
 
-/** The text of anything that was thrown, also of what has no text. */
+/** The text of anything that was thrown, also of what has none, or throws when it is asked for one. Never empty. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
+  if (error === '') return "''";
+  if (typeof error !== 'object' || error === null) return textOf(error) ?? typeof error;
+  const message = propertyOf(error, 'message');
+  if (typeof message === 'string' && message !== '') return message;
+  // Node leaves it empty where no address of a host answers: its name and code say more.
+  if (message !== undefined) return nameOf(error);
+  const text = propertyOf(error, 'stack') === undefined ? textOf(error) : undefined;
+  return text ?? nameOf(error);
+}
+
+function nameOf(error: unknown): string {
+  const [name, code] = [propertyOf(error, 'name'), propertyOf(error, 'code')];
+  const known = typeof name === 'string' && name !== '' ? name : '[object Object]';
+  return typeof code === 'string' ? `${known} (${code})` : known;
+}
+
+function textOf(error: unknown): string | undefined {
   try {
     return String(error);
   } catch {
-    // An object without a prototype, or with a toString that throws.
-    return Object.prototype.toString.call(error);
+    return undefined;
+  }
+}
+
+function recordOf(thrown: unknown, before: readonly unknown[]): ErrorRecord | string {
+  const [name, message, code] = ['name', 'message', 'code'].map((property) => propertyOf(thrown, property));
+  if (typeof thrown !== 'object' || (typeof name !== 'string' && typeof message !== 'string')) return messageOf(thrown);
+  const [recoverable, cause] = [propertyOf(thrown, 'recoverable'), propertyOf(thrown, 'cause')];
+  const above = [...before, thrown];
+  const isShown = cause !== undefined && !above.includes(cause) && above.length < LONGEST_CHAIN;
+  const errors = partsOf(thrown);
+  return {
+    name: typeof name === 'string' ? name : 'Error',
+    ...(typeof code === 'string' ? { code } : {}),
+    message: messageOf(thrown),
+    ...(typeof recoverable === 'boolean' ? { recoverable } : {}),
+    ...(isShown ? { cause: recordOf(cause, above) } : {}),
+    ...(errors.length > 0 ? { errors: errors.map(messageOf) } : {}),
+  };
+}
+
+/** Of an AggregateError. */
+function partsOf(thrown: unknown): readonly unknown[] {
+  try {
+    const errors = propertyOf(thrown, 'errors');
+    return Array.isArray(errors) ? Array.from(errors) : [];
+  } catch {
+    return [];
   }
 }
 

@@ -1,4 +1,4 @@
-import { causesOf, isWeirError } from './errors.js';
+import { causesOf, isWeirError, propertyOf } from './errors.js';
 
 /**
  * What is to be expected of a second try. `transient`: the same may succeed later, so a restart strategy is asked. `permanent`: the same fails
@@ -39,7 +39,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
 export function classifyFailure(error: unknown): FailureClass {
   let found: FailureClass = 'unknown';
   for (const e of causesOf(error)) {
-    if ((e as { recoverable?: unknown }).recoverable === false) return 'permanent';
+    if (propertyOf(e, 'recoverable') === false) return 'permanent';
     if (found === 'unknown') found = classOfCode(e);
   }
   if (found === 'unknown' && hasFailedOutside(error)) return 'transient';
@@ -58,14 +58,14 @@ function hasFailedOutside(error: unknown): boolean {
 function classOfCode(error: object): FailureClass {
   const code = systemCodeOf(error);
   if (code !== undefined) return PERMANENT.has(code) ? 'permanent' : 'transient';
-  const { code: other } = error as { code?: unknown };
+  const other = propertyOf(error, 'code');
   if (typeof other !== 'string' || !other.startsWith('Z_')) return 'unknown';
   return other === 'Z_MEM_ERROR' ? 'transient' : 'permanent';
 }
 
 /** As Node names them: `E` and capitals (`EAI_AGAIN` of a name that could not be looked up, too), but not its own `ERR_`. */
 function systemCodeOf(error: object): string | undefined {
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  const [code, syscall] = [propertyOf(error, 'code'), propertyOf(error, 'syscall')];
   if (typeof code === 'string' && /^E[A-Z0-9_]+$/.test(code) && !code.startsWith('ERR_')) return code;
   return typeof syscall === 'string' ? 'EUNKNOWN' : undefined;
 }

@@ -17,7 +17,7 @@ export type {
 } from './environment/savepoint-report.js';
 export type { JobEnd, JobHandle, StopWithSavepointOptions } from './environment/job-handle.js';
 export { isRecoverable, isWeirError, WeirError } from './errors.js';
-export type { ErrorCode } from './errors.js';
+export type { ErrorCode, ErrorRecord } from './errors.js';
 export { defineRole } from './contracts/plugin.js';
 export type { Binder, OptionsSchema, Plugin, PluginFactory, Role, Scope } from './contracts/plugin.js';
 export {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { messageOf, WeirError } from '@weir/core/contracts';
+import { messageOf, propertyOf, WeirError } from '@weir/core/contracts';
 import { INTERFACE_VERSION, type NativeBinding } from './native-binding.js';
 import { NativeDatabase } from './native-database.js';
 import type { RocksDriver } from './rocks-driver.js';
@@ -38,7 +38,7 @@ export function loadBinding(candidates: readonly string[]): NativeBinding {
 }
 
 function unavailable(candidates: readonly string[], failures: readonly unknown[]): WeirError {
-  const isMissing = (error: unknown): boolean => (error as { code?: unknown }).code === 'MODULE_NOT_FOUND';
+  const isMissing = (error: unknown): boolean => propertyOf(error, 'code') === 'MODULE_NOT_FOUND';
   const broken = failures.filter((error) => !isMissing(error));
   const found =
     broken.length > 0

@@ -1,6 +1,5 @@
-import type { JobEnding } from '@weir/core/contracts';
+import { GuardedObservable, type JobEnding } from '@weir/core/contracts';
 import { Subject, type Observable } from 'rxjs';
-import { GuardedObservable } from './guarded-observable.js';
 
 /** The way out of a job into an Observable: hot, and accountable for its subscribers. */
 export class JobOutput<T> {

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { propertyOf } from '../errors.js';
 import type { FileSystem } from './file-system.js';
 
 /** What a folder answers that is closed to us, or read-only. */
@@ -41,5 +42,5 @@ async function exists(fileSystem: FileSystem, path: string): Promise<boolean> {
 }
 
 function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown }).code;
+  return propertyOf(error, 'code');
 }

@@ -2,6 +2,7 @@ import { localFileSystem } from '../adapters/local-file-system.js';
 import { defaultLocalCopies } from '../adapters/default-local-copies.js';
 import { localTemporaryFiles } from '../adapters/local-temporary-files.js';
 import { systemId, systemRandom } from '../adapters/system-chance.js';
+import { processWarning } from '../adapters/process-warning.js';
 import { systemClock } from '../adapters/system-clock.js';
 import type { Clock, Random } from '../contracts/clock.js';
 import type { ClaimMode } from '../contracts/coordinator.js';
@@ -10,7 +11,7 @@ import { NO_METRICS, type Metrics } from '../contracts/metrics.js';
 import type { Plugin } from '../contracts/plugin.js';
 import type { Source, SourceGrade, SourceSplit } from '../contracts/source.js';
 import type { CheckpointId } from '../element/ids.js';
-import { WeirError } from '../errors.js';
+import { propertyOf, WeirError } from '../errors.js';
 import { sourceStream } from '../graph/describe.js';
 import type { OperatorOptions, Stream } from '../graph/stream.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
@@ -19,10 +20,14 @@ import type { CheckpointOptions, CheckpointingCall, RecoveryOptions } from './ch
 import { checkSavepoint } from './check-savepoint.js';
 import { parseDuration, type Duration } from './duration.js';
 import type { ConfigSource } from './flatten-config.js';
+import { guardedLogger } from './guarded-logger.js';
+import { guardedMetrics } from './guarded-metrics.js';
+import type { HostServices } from './host-services.js';
 import type { PluginList } from './install-plugins.js';
 import type { JobEnd, JobHandle } from './job-handle.js';
 import type { LoadPackage } from './load-plugins.js';
 import { defaultLogger } from './logging.js';
+import { observerFailures } from './observer-failures.js';
 import type { JobDescription } from './prepare-job.js';
 import type { SavepointReport } from './savepoint-report.js';
 import { shown } from './shown.js';
@@ -115,8 +120,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     newId: options.newId ?? systemId,
-    logger: options.logger ?? defaultLogger(),
-    metrics: options.metrics ?? NO_METRICS,
+    ...guardedObservers(options),
     temporaryFiles: (directory: string | undefined) => localTemporaryFiles(localFileSystem(), directory),
     localDisk: { fileSystem: localFileSystem(), directory: defaultLocalCopies() },
   };
@@ -187,6 +191,28 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
 const NO_FORCE =
   "enableCheckpointing takes an interval and options, or a mode. Flink's third argument, force, took checkpoints of jobs with loops " +
   'although what went round was lost: here loops are part of every checkpoint, and { iterations: "force" } loses them as Flink did.';
+
+/** Whatever they throw stays with them. Fails with CONFIG_INVALID where one is none. */
+function guardedObservers({
+  logger = defaultLogger(),
+  metrics = NO_METRICS,
+}: EnvironmentOptions): Pick<HostServices, 'logger' | 'metrics' | 'observerFailures'> {
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error', 'child']);
+  requireMethods('metrics', metrics, ['counter', 'histogram', 'gauge']);
+  const failures = observerFailures({ logger, metrics, warn: processWarning });
+  return {
+    logger: guardedLogger(logger, failures),
+    metrics: guardedMetrics(metrics, failures),
+    observerFailures: failures,
+  };
+}
+
+function requireMethods(option: string, given: unknown, methods: readonly string[]): void {
+  const missing = methods.filter((method) => typeof propertyOf(given, method) !== 'function');
+  if (missing.length === 0) return;
+  const message = `${option} of createEnvironment has no method ${missing.join(', ')}: it needs ${methods.join(', ')}`;
+  throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
+}
 
 function restoreWish(
   wish: StartOptions['restoreFrom'],

@@ -1,5 +1,6 @@
 import { BehaviorSubject, ReplaySubject, type Observable } from 'rxjs';
 import type { CheckpointCoordinator, CheckpointStatistics, StopOptions } from '../contracts/coordinator.js';
+import { GuardedObservable } from '../contracts/guarded-observable.js';
 import type { CheckpointStats, JobEvent, JobStatus } from '../contracts/job-events.js';
 import type { JobName } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
@@ -13,7 +14,10 @@ export interface JobHandle extends AsyncDisposable {
   /** The present status and every change; completes when the job has ended, never errors. */
   readonly status$: Observable<JobStatus>;
   readonly status: JobStatus;
-  /** What happens, the last 1,000 replayed; completes when the job has ended, never errors. */
+  /**
+   * What happens, the last 1,000 replayed; completes when the job has ended, never errors. What a subscriber throws is in the log, and touches
+   * nothing.
+   */
   readonly events$: Observable<JobEvent>;
   /** How the job ended; rejects if it failed. Nothing of the job runs any more when it settles. */
   readonly done: Promise<JobEnd>;
@@ -53,6 +57,7 @@ export class RunningJob implements JobHandle {
   readonly done: Promise<JobEnd>;
   readonly #status = new BehaviorSubject<JobStatus>('created');
   readonly #events = new ReplaySubject<JobEvent>(REPLAYED_EVENTS);
+  readonly #watched: { readonly status: Observable<JobStatus>; readonly events: Observable<JobEvent> };
   readonly #now: () => number;
   readonly #coordinator: CheckpointCoordinator | undefined;
   readonly #cancel: (keep: boolean) => void;
@@ -66,14 +71,20 @@ export class RunningJob implements JobHandle {
     readonly cancel: (keep: boolean) => void;
     readonly stop: (options: StopOptions) => Promise<CheckpointStats>;
     readonly events: { emit?: (event: JobEvent) => void; setStatus?: (status: JobStatus) => void };
+    /** Takes what a subscriber throws. */
+    readonly onSubscriberFailed: (error: unknown) => void;
   }) {
     this.name = options.name;
     this.#now = options.now;
     this.#coordinator = options.coordinator;
     this.#cancel = options.cancel;
     this.#stop = options.stop;
+    this.#watched = {
+      status: new GuardedObservable(options.onSubscriberFailed, (to) => this.#status.subscribe(to)),
+      events: new GuardedObservable(options.onSubscriberFailed, (to) => this.#events.subscribe(to)),
+    };
     options.events.emit = (event) => {
-      this.#events.next(event);
+      this.#tell(event);
     };
     options.events.setStatus = (status) => {
       this.#setStatus(status);
@@ -82,13 +93,13 @@ export class RunningJob implements JobHandle {
   }
 
   get status$(): Observable<JobStatus> {
-    return this.#status.asObservable();
+    return this.#watched.status;
   }
   get status(): JobStatus {
     return this.#status.value;
   }
   get events$(): Observable<JobEvent> {
-    return this.#events.asObservable();
+    return this.#watched.events;
   }
 
   async triggerCheckpoint(): Promise<CheckpointStats> {
@@ -161,6 +172,11 @@ export class RunningJob implements JobHandle {
   #setStatus(status: JobStatus): void {
     if (this.#status.value === status) return;
     this.#status.next(status);
-    this.#events.next({ kind: 'status', status, at: this.#now() });
+    this.#tell({ kind: 'status', status, at: this.#now() });
+  }
+
+  /** All subscribers get the same object, and may do with it what they like. */
+  #tell(event: JobEvent): void {
+    this.#events.next(Object.freeze(event));
   }
 }

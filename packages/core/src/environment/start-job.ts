@@ -136,6 +136,9 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
     cancel: end,
     stop: (stopOptions) => jobRun.stopWithSavepoint(stopOptions),
     events,
+    onSubscriberFailed: (error) => {
+      host.observerFailures.failed('subscriber', `an event or status of job ${name}`, error);
+    },
     run: () =>
       tellingTheEnd(options.graph, name, logger, async () => {
         // The caller gets the handle before anything happens, so that it can subscribe.

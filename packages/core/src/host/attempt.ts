@@ -146,7 +146,8 @@ export class Attempt implements AttemptGateway {
         const feedback = wiring.feedback(stage.id, index);
         const subtask = new Subtask({
           job: options.job,
-          id: { stage: stage.id, index },
+          // Events carry it to whoever subscribes.
+          id: Object.freeze({ stage: stage.id, index }),
           attempt: options.attempt,
           keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
           inputCount: stage.inputs,

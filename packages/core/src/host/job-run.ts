@@ -165,8 +165,10 @@ export class JobRun {
       if (outcome.kind !== 'failed') return outcome.kind;
       const { error } = outcome;
       settleStacks(error);
+      // Before anybody who listens can change it.
+      const mayRestart = isRecoverable(error);
       this.#options.emit({ kind: 'failure', attempt: this.#lastAttempt, error });
-      if (!isRecoverable(error)) throw error;
+      if (!mayRestart) throw error;
       await this.#waitForRestart(error);
     }
   }

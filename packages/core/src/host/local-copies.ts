@@ -4,7 +4,7 @@ import type { RestorePlan } from '../contracts/coordinator.js';
 import type { FileSystem } from '../contracts/file-system.js';
 import type { BlobHandle, FileBlob, SharedBlob } from '../contracts/snapshot.js';
 import type { CheckpointId, JobName } from '../element/ids.js';
-import { messageOf } from '../errors.js';
+import { messageOf, propertyOf } from '../errors.js';
 import { LocalFile } from './local-file.js';
 import { readVerified, verifiedPart } from './verified-file.js';
 
@@ -240,5 +240,5 @@ function safeName(text: string): string {
 }
 
 function isMissing(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'ENOENT';
+  return propertyOf(error, 'code') === 'ENOENT';
 }

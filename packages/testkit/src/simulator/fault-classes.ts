@@ -18,6 +18,8 @@ export const FAULT_CLASSES = [
   'duplicate-message',
   /** A source, operator or sink lets the others wait. */
   'slow-channel',
+  /** A metrics object or a subscriber to events throws: nobody may notice. */
+  'observer-failure',
   /** The job starts again with another parallelism. */
   'rescale',
 ] as const;

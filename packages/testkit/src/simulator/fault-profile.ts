@@ -2,7 +2,7 @@ import type { Random } from '@weir/core/contracts';
 import type { FaultClass } from './fault-classes.js';
 
 /** Faults that strike an operation with a probability. The others are planned one by one. */
-export type ChanceFault = Exclude<FaultClass, 'process-crash' | 'subtask-crash' | 'rescale'>;
+export type ChanceFault = Exclude<FaultClass, 'process-crash' | 'subtask-crash' | 'observer-failure' | 'rescale'>;
 
 /** How hard the world is in one run. */
 export interface FaultProfile {

@@ -43,6 +43,10 @@ export class Faults {
   get random(): Random {
     return this.#random;
   }
+  /** Nothing goes wrong, or not any more. */
+  get isCalm(): boolean {
+    return this.#isCalm;
+  }
 
   /** A process begins; `steps` is what it takes without faults. */
   begin(clock: SimulatedClock, trace: Trace, steps: number): void {

@@ -8,6 +8,7 @@ import type { SimulatedJob } from './simulated-job.js';
 import { simulatedPlugins, type OutsideWorld } from './simulated-plugins.js';
 import { describeEvent } from './describe-event.js';
 import { timed, type Trace } from './trace.js';
+import { observing, unreliableMetrics } from './unreliable-observers.js';
 import { unreliableSink } from './unreliable-sink.js';
 import { unreliableSource } from './unreliable-source.js';
 
@@ -29,6 +30,8 @@ export interface ProcessOptions {
   readonly clockRandom: Random;
   /** What the job takes for chance. */
   readonly jobRandom: Random;
+  /** Of those who only watch. */
+  readonly observerRandom: Random;
   /** Epoch ms. */
   readonly startsAt: number;
   /** What it takes without faults. */
@@ -59,6 +62,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
   faults.begin(clock, trace, usualSteps);
   watch.begins();
   const gauges = new Gauges();
+  const observe = observing(faults, options.observerRandom);
   let ids = 0;
   const env = createEnvironment({
     plugins: [simulatedPlugins(job.plugins(), world)],
@@ -68,7 +72,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
     random: jobRandom,
     newId: () => `process-${String(number)}-${String(++ids)}`,
     logger: SILENT,
-    metrics: gauges,
+    metrics: unreliableMetrics(gauges, observe),
     callTimeouts: { storage: CALL_TIMEOUT, source: CALL_TIMEOUT, sink: CALL_TIMEOUT, state: CALL_TIMEOUT },
   });
   job.describe(inWorld(env, world), {
@@ -93,6 +97,9 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
     .start('simulated', start)
     .then((started) => {
       seen.handle = started;
+      started.events$.subscribe(({ kind }) => {
+        observe(`a subscriber to ${kind}`);
+      });
       started.events$.subscribe(onEvent);
       operations.begin(started, options.usualMs, (ms, action) => clock.later(ms, action));
       return started.done;

@@ -1,5 +1,5 @@
 import type { FileSystem, ReaderContext } from '@weir/core/contracts';
-import { isIoFailure, isWeirError, messageOf, WeirError } from '@weir/core/contracts';
+import { isIoFailure, isWeirError, messageOf, propertyOf, WeirError } from '@weir/core/contracts';
 
 /** A file that is being read, with all that messages need. */
 export interface InputFile {
@@ -48,9 +48,9 @@ export function readingFailure(file: InputFile, error: unknown): unknown {
 }
 
 function isAbort(error: unknown): boolean {
-  return (error as { readonly name?: unknown }).name === 'AbortError';
+  return propertyOf(error, 'name') === 'AbortError';
 }
 
 export function isMissing(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'ENOENT';
+  return propertyOf(error, 'code') === 'ENOENT';
 }

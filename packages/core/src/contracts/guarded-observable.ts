@@ -1,10 +1,11 @@
 import { isObservable, Observable, Subscriber, type Observer, type OperatorFunction, type Subscription } from 'rxjs';
+import { observed } from './observed.js';
 
 type Consumer<T> = Partial<Observer<T>> | ((value: T) => void) | null | undefined;
 
 /**
- * An Observable that reports what its last subscribers throw, and errors that they do not handle, where RxJS would raise an uncaught exception later.
- * Holds for subscriptions to it and to what its `pipe` returns. `report` may throw: then RxJS does what it always does.
+ * An Observable that reports what its last subscribers throw, at once or in a promise, and errors that they do not handle, where RxJS would raise an
+ * uncaught exception later. Holds for subscriptions to it and to what its `pipe` returns. `report` may throw: then RxJS does what it always does.
  */
 export class GuardedObservable<T> extends Observable<T> {
   readonly #report: (error: unknown) => void;
@@ -39,17 +40,15 @@ export class GuardedObservable<T> extends Observable<T> {
   #guarded(observer: Partial<Observer<T>>): Observer<T> {
     return {
       next: (value) => {
-        try {
-          observer.next?.(value);
-        } catch (error) {
-          this.#report(error);
-        }
+        observed(() => observer.next?.(value), this.#report);
       },
       error: (error: unknown) => {
         if (observer.error === undefined) this.#report(error);
-        else observer.error(error);
+        else observed(() => observer.error?.(error), this.#report);
       },
-      complete: () => observer.complete?.(),
+      complete: () => {
+        observed(() => observer.complete?.(), this.#report);
+      },
     };
   }
 }

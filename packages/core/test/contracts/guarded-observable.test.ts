@@ -1,7 +1,7 @@
 import { config, lastValueFrom, map, Observable, Subject, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { GuardedObservable } from '../../src/rxjs/guarded-observable.js';
+import { GuardedObservable } from '../../src/contracts/guarded-observable.js';
 
 const uncaught: unknown[] = [];
 beforeEach(() => {
@@ -61,6 +61,8 @@ describe('a guarded Observable', () => {
           .subscribe(fail),
     ],
     ['an operator whose error nobody handles', (observable) => observable.pipe(map(fail)).subscribe(() => undefined)],
+    ['a function that is asynchronous', (observable) => observable.subscribe(() => Promise.reject(boom) as never)],
+    ['a function behind it all', (observable) => observable.pipe(map(fail)).subscribe({ error: fail })],
     ['an operator that nobody listens to', (observable) => observable.pipe(map(fail)).subscribe()],
   ])('reports what %s throws, where RxJS would raise it later', async (_what, subscribe) => {
     const { source, reported, observable } = guarded();

@@ -2,7 +2,7 @@ import { createFsStorage } from '@weir/backend-fs';
 import { createMemoryStateBackend } from '@weir/backend-memory';
 import { checkpointCoordinator } from '@weir/coordinator';
 import { CheckpointStorageRole, StateBackendRole, type PluginList } from '@weir/core';
-import { keyBy } from '@weir/core/operators';
+import { keyBy, type Key, type KeyType } from '@weir/core/operators';
 import type { StateBackend } from '@weir/core/contracts';
 import type { CrashFileSystem } from '@weir/testkit';
 import { describe, expect, test, vi } from 'vitest';
@@ -70,6 +70,52 @@ describe.each(BACKENDS)('a checkpoint in %s is restored as it was, and by more a
     expect(expected).not.toEqual([]);
     const lives = [2, 2, 3, 1].map((parallelism) => [parallelism, program] as const);
     expect(once(await outputOf(lives, options))).toEqual(expected);
+  });
+});
+
+describe.each(BACKENDS)('keys of another type are refused, however few there were, in %s:', (...row) => {
+  const [, incremental, backend] = row;
+  const program =
+    (keyOf: (n: number) => Key, types?: readonly KeyType[]): Program =>
+    (s, uid) =>
+      s.pipe(keyBy(keyOf, { types }), counting(uid));
+
+  test.skipIf(backend === undefined).each<[string, readonly KeyType[] | undefined]>([
+    ['told by the first records', undefined],
+    ['told before there are any', ['string']],
+  ])('%s', async (_what, types) => {
+    const options = { pluginsOn: pluginsFor(backend as StateBackend), incremental };
+    const before = program((n) => n % 2);
+    const after = program((n) => String(n % 2), types);
+    for (const width of [2, 1, 3]) {
+      const output = outputOf(
+        [
+          [2, before],
+          [2, before],
+          [width, after],
+        ],
+        options,
+      );
+      await expect(output, `into ${String(width)}`).rejects.toThrow(
+        /KEY_TYPE_CHANGED.*operator tried has keys of type number/,
+      );
+    }
+  });
+
+  test.skipIf(backend === undefined)('and keys of several types are not, in whichever subtask they come', async () => {
+    const options = { pluginsOn: pluginsFor(backend as StateBackend), incremental };
+    const mixed = program((n) => (n % 2 === 0 ? n % 4 : String(n % 4)));
+    const expected = await outputOf([[1, mixed]], options);
+    expect(
+      await outputOf(
+        [
+          [2, mixed],
+          [3, mixed],
+          [1, mixed],
+        ],
+        options,
+      ),
+    ).toEqual(expected);
   });
 });
 

@@ -43,7 +43,9 @@ export async function outputOf(
       await job.cancel();
     }
     await job.done.catch((error: unknown) => {
-      throw report?.fits === true ? new Error('it was called fit, and failed', { cause: error }) : error;
+      throw report?.fits === true
+        ? new Error(`it was called fit, and failed: ${String(error)}`, { cause: error })
+        : error;
     });
     if (report?.fits === false) throw new Error(`it was called unfit, and ran: ${JSON.stringify(report)}`);
   }

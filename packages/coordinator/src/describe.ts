@@ -99,8 +99,11 @@ function statesByOperator(acks: readonly Acknowledgement[]): ReadonlyMap<Operato
   return states;
 }
 
-function subtaskState(index: number, { keyed, operator, committables, channels = [] }: OperatorSnapshot): SubtaskState {
-  return { index, keyed, operator, committables, channels };
+function subtaskState(
+  index: number,
+  { keyed, keyTypes, operator, committables, channels = [] }: OperatorSnapshot,
+): SubtaskState {
+  return { index, keyed, ...(keyTypes !== undefined && { keyTypes }), operator, committables, channels };
 }
 
 function enumeratorState(

@@ -203,6 +203,14 @@ describe('keyed state', () => {
     },
   );
 
+  test('every subtask is told what the keys of all of them have been, as far as that is known', () => {
+    const keyed = [handleOf(0, 1, [1])];
+    const found = operatorOf([{ keyed, keyTypes: ['string'] }, { keyed, keyTypes: ['string', 'number'] }, { keyed }]);
+    for (const parallelism of [3, 1])
+      for (const [part] of onto(found, parallelism)) expect(part?.keyTypes).toEqual(['string', 'number']);
+    expect(onto(operatorOf([{ keyed }]), 1)[0]?.[0]).not.toHaveProperty('keyTypes');
+  });
+
   test('of several old subtasks comes as several handles, each with the part of its range that is wanted', () => {
     const all = Array.from({ length: MAX }, (_, group) => group);
     const [middle] = onto(operatorOf([0, 1].map((index) => ({ keyed: [handleOf(index, 2, all)] }))), 3)[1]!;

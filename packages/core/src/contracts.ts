@@ -37,6 +37,7 @@ export type {
 } from './element/element.js';
 export { ByteReader, ByteWriter } from './element/bytes.js';
 export type { Key } from './element/key.js';
+export type { KeyType } from './element/key-type.js';
 export { assertKey } from './element/assert-key.js';
 export { decodeKey, decodeKeyBlock, encodeKey, encodeKeyBlock, keyBytes } from './element/key-bytes.js';
 export { ownKey } from './element/own-key.js';

@@ -2,6 +2,7 @@ import {
   isEmptySnapshot,
   keyGroupRange,
   type ChannelStateHandle,
+  type KeyType,
   type OperatorMetadata,
   type OperatorRestore,
   type OperatorStateHandle,
@@ -30,6 +31,7 @@ export function reassign(
   const byIndex = new Map(found.subtasks.map((state) => [state.index, state]));
   const old = Array.from({ length: found.parallelism }, (_, index) => byIndex.get(index));
   const keyed = old.flatMap((state) => state?.keyed ?? []);
+  const keyTypes = keyTypesOf(found);
   const operatorState = reassignOperatorState(old, parallelism, isSame);
   const committables = dealWhole(
     old.map((state) => (state?.committables === undefined ? [] : [state.committables])),
@@ -40,13 +42,21 @@ export function reassign(
     const part: OperatorRestore = {
       uid: found.uid,
       keyed: isSame ? (old[index]?.keyed ?? []) : withinRange(keyed, keyGroupRange(index, parallelism, maxParallelism)),
+      ...(keyTypes !== undefined && { keyTypes }),
       operator: operatorState[index] ?? [],
       committables: first,
       channels: channelsFor(index, old, isSame),
     };
     const rest = more.map((handle) => ({ uid: found.uid, keyed: [], operator: [], committables: handle }));
-    return isEmptySnapshot(part) ? [] : [part, ...rest];
+    // With keys of another type records may come to a subtask that takes nothing over.
+    return isEmptySnapshot(part) && keyTypes === undefined ? [] : [part, ...rest];
   });
+}
+
+/** Of all subtasks: keys that only one of them has had may come to any of them now. */
+function keyTypesOf({ subtasks }: OperatorMetadata): readonly KeyType[] | undefined {
+  const known = subtasks.flatMap((subtask) => (subtask.keyTypes === undefined ? [] : [subtask.keyTypes]));
+  return known.length === 0 ? undefined : [...new Set(known.flat())];
 }
 
 function reassignOperatorState(

@@ -1,5 +1,6 @@
 import type { SnapshotKind } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid } from '../element/ids.js';
+import type { KeyType } from '../element/key-type.js';
 import type { SerializerRef } from './serializer.js';
 import type { ChannelStateHandle, CommittablesHandle, KeyedStateHandle, OperatorStateHandle } from './snapshot.js';
 
@@ -55,6 +56,8 @@ export interface EnumeratorState {
 export interface SubtaskState {
   readonly index: number;
   readonly keyed: readonly KeyedStateHandle[];
+  /** See {@link OperatorSnapshot.keyTypes}. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
   readonly operator: readonly OperatorStateHandle[];
   readonly committables: CommittablesHandle | undefined;
   readonly channels: readonly ChannelStateHandle[];

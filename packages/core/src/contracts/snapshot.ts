@@ -7,6 +7,7 @@ import type {
   OperatorUid,
   SubtaskId,
 } from '../element/ids.js';
+import type { KeyType } from '../element/key-type.js';
 import type { SerializerRef } from './serializer.js';
 
 /** Key groups `first` to `last`, both included. */
@@ -166,11 +167,13 @@ export interface ChannelStateHandle {
 export interface OperatorSnapshot {
   readonly uid: OperatorUid;
   readonly keyed: readonly KeyedStateHandle[];
+  /** What the keys have been that came to `keyed`, those included of which nothing is left. Absent: nobody has written it down. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
   readonly operator: readonly OperatorStateHandle[];
   readonly committables?: CommittablesHandle | undefined;
   readonly channels?: readonly ChannelStateHandle[] | undefined;
 }
-/** What an operator of one subtask takes over of what was stored: all of one old subtask, or parts of several. */
+/** What an operator of one subtask takes over of what was stored: all of one old subtask, or parts of several. `keyTypes` are those of all subtasks. */
 export interface OperatorRestore extends OperatorSnapshot {
   readonly operator: readonly OperatorStateShare[];
 }

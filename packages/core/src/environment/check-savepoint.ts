@@ -10,13 +10,11 @@ import type { CheckpointingOfJob } from './checkpoint-settings.js';
 import { disposeAfter } from './dispose-after.js';
 import { prepareJob, type JobDescription, type PreparedJob } from './prepare-job.js';
 import { worstOf, type OperatorReport, type SavepointProblem, type SavepointReport } from './savepoint-report.js';
-import { storedKeyType } from './stored-key-type.js';
 import { stateReports, type StoredOperator } from './state-reports.js';
 
 /**
- * What a start from `path` would do with each state, without the start: reads `_metadata`, and of state no more than a key where
- * keyBy declares types. It asks the functions that a start asks,
- * so that what is incompatible here is refused there. What only values can tell, a step that throws or a schema, a start finds out.
+ * What a start from `path` would do with each state, without the start: reads `_metadata`, and no state. It asks the functions that a start asks, so
+ * that what is incompatible here is refused there. What only values can tell, a step that throws or a schema, a start finds out.
  */
 export async function checkSavepoint(description: JobDescription, path: string): Promise<SavepointReport> {
   const prepared = await prepareJob({ ...description, restoreFrom: { path } });
@@ -83,7 +81,7 @@ async function reportOf(
       if (reports.length === 0 && !isKept) continue;
       // Of what has finished nothing is opened.
       const states = found?.status === 'finished' ? reports.filter(({ verdict }) => verdict !== 'new') : reports;
-      const otherKeys = await keysOfOtherType(restored, declared, examined, where);
+      const otherKeys = keysOfOtherType(restored, declared);
       planned.push({
         uid,
         verdict:
@@ -101,17 +99,11 @@ async function reportOf(
 }
 
 /** Why keys that are stored could not be those of the job; undefined if they could. */
-async function keysOfOtherType(
-  { parts }: StoredOperator,
-  { keyTypes }: PlannedStates,
-  { outcome }: ExaminedCheckpoint,
-  where: string,
-): Promise<string | undefined> {
-  if (keyTypes === undefined || outcome.kind === 'refused') return undefined;
-  const handles = parts.flatMap(({ keyed }) => keyed);
-  const type = await storedKeyType(handles, outcome.restore, `keyed state of ${where}`);
-  if (type === undefined || keyTypes.includes(type)) return undefined;
-  return `KEY_TYPE_CHANGED: its state has keys of type ${type}, and keyBy declares keys of type ${keyTypes.join(' or ')}`;
+function keysOfOtherType({ parts }: StoredOperator, { keyTypes }: PlannedStates): string | undefined {
+  const stored = new Set(parts.flatMap((part) => part.keyTypes ?? []));
+  const others = [...stored].filter((type) => keyTypes?.includes(type) === false);
+  if (keyTypes === undefined || others.length === 0) return undefined;
+  return `KEY_TYPE_CHANGED: its state has keys of type ${others.join(' and ')}, and keyBy declares keys of type ${keyTypes.join(' or ')}`;
 }
 
 /** What a start would hand to the operator; where it would be refused before that, all that is stored. */

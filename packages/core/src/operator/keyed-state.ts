@@ -21,7 +21,7 @@ import { GroupWatermarks } from './group-watermarks.js';
 import { liveCaptures } from './live-capture.js';
 import { rewrittenCapture } from './rewritten-capture.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
-import { requireDeclaredTypes, requireLikeStored } from './stored-key-types.js';
+import { KeyTypes } from './stored-key-types.js';
 
 export interface KeyedRestoreOptions {
   /** Names of states that are left behind in what is restored. */
@@ -42,9 +42,10 @@ export class KeyedState {
   #sweeps: ExpirySweeps | undefined;
   /** The batch that is worked on. With what it was keyed by: it may be the batch of two inputs. */
   #keyed: { readonly batch: unknown; readonly keyOf: unknown; readonly keys: readonly Key[] } | undefined;
-  readonly #keyTypes: readonly KeyType[] | undefined;
-  /** Until the first batch behind a restore. */
-  #isBehindRestore = false;
+  readonly #declaredTypes: readonly KeyType[] | undefined;
+  readonly #keyTypes: KeyTypes;
+  /** Of the key that came last. */
+  #typeOfKey = '';
   #handles: Readonly<Record<string, object>> = {};
   #watermark = Number.NEGATIVE_INFINITY;
 
@@ -54,7 +55,8 @@ export class KeyedState {
     { dropped = [], keyTypes }: KeyedRestoreOptions = {},
   ) {
     this.#context = context;
-    this.#keyTypes = keyTypes;
+    this.#declaredTypes = keyTypes;
+    this.#keyTypes = new KeyTypes(context.uid);
     this.#declared = { states: declarations, dropped };
     this.#liveCapture = liveCaptures(declarations);
     for (const { name, recordedAs } of declarations)
@@ -95,16 +97,20 @@ export class KeyedState {
     const { records } = batch;
     const { length } = records;
     const keys = new Array<K>(length);
+    let type = this.#typeOfKey;
     for (let i = 0; i < length; i++) {
       const key = keyOf(records[i] as T);
       if (!isPlainKey(key)) assertKey(key, keyedAt ?? `Operator ${this.#context.uid}`);
+      // Only where it changes is there something to note.
+      if (typeof key !== type) {
+        type = typeof key;
+        this.#keyTypes.came(key);
+      }
       keys[i] = key;
     }
+    this.#typeOfKey = type;
     this.#keyed = { batch, keyOf, keys };
-    if (this.#isBehindRestore && length > 0) {
-      this.#isBehindRestore = false;
-      requireLikeStored(this.#context.uid, this.store, this.#names, keys);
-    }
+    this.#keyTypes.cameInBatch(keys);
     this.#sweeps?.pay(length);
     this.#store?.lookAhead?.(keys);
     return keys;
@@ -138,6 +144,7 @@ export class KeyedState {
     const watermarks = new GroupWatermarks(keyGroups);
     const kinds = new Map(this.#declared.states.map(({ name, kind }) => [name, kind]));
     const base = restored.baseFor(this.#declared);
+    if (restored.keyTypes !== undefined) this.#keyTypes.restored(restored.keyTypes, this.#declaredTypes);
     const restoreNative = store.restoreNative?.bind(store);
     for (const state of restored.nativeStates(this.#declared, keyGroups)) {
       if (restoreNative === undefined) throw this.#unreadable(restored, state);
@@ -150,13 +157,7 @@ export class KeyedState {
       for (const section of group.sections) store.restore(sectionOf(section, kinds));
     }
     store.restored?.(base);
-    if (this.#keyTypes === undefined) this.#isBehindRestore = true;
-    else requireDeclaredTypes(this.#context.uid, store, this.#names, this.#keyTypes);
     this.#watermark = watermarks.smallest ?? this.#watermark;
-  }
-
-  get #names(): readonly string[] {
-    return this.#declared.states.map(({ name }) => name);
   }
 
   #unreadable({ checkpointId }: RestoredState, { engine }: NativeStateHandle): WeirError {
@@ -190,7 +191,13 @@ export class KeyedState {
       this.#restored = state;
     },
     capture: (checkpointId: CheckpointId, mode: CaptureMode): OperatorCapture | undefined =>
-      this.hasStates ? { keyed: this.#capture(checkpointId, mode), watermark: this.#capturedWatermark } : undefined,
+      this.hasStates
+        ? {
+            keyed: this.#capture(checkpointId, mode),
+            keyTypes: this.#keyTypes.seen,
+            watermark: this.#capturedWatermark,
+          }
+        : undefined,
     completed: (checkpointId: CheckpointId): void => {
       this.#store?.completed(checkpointId);
     },

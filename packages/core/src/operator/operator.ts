@@ -65,6 +65,8 @@ export type OperatorEnd = 'finished' | 'cancelled' | 'failed';
 /** What an operator holds of one checkpoint until it is written. Encoded or immutable: user code runs on meanwhile. */
 export interface OperatorCapture {
   readonly keyed?: KeyedCapture | undefined;
+  /** What the keys of `keyed` have been so far, restored ones included; to be compared with by whoever restores it. Absent: it is not known. */
+  readonly keyTypes?: readonly KeyType[] | undefined;
   /** Event time up to which the operator had seen everything; kept with each key group of `keyed`. Undefined before the first watermark. */
   readonly watermark?: number | undefined;
   readonly operatorState?: readonly CapturedOperatorState[] | undefined;
@@ -85,6 +87,8 @@ export interface CapturedCommittables {
 /** What an operator finds in the checkpoint it restores, of every old subtask that this one continues. Damage is CHECKPOINT_UNREADABLE. */
 export interface RestoredState extends StoredBytes {
   readonly checkpointId: CheckpointId;
+  /** What the keys of keyed state have been in all subtasks; undefined where that was not written down. */
+  readonly keyTypes: readonly KeyType[] | undefined;
   /**
    * Keyed state of this operator, whatever its format. Fails, here and below, where a stored state does not fit what is declared (state-match.ts),
    * before anything is read.

@@ -1,64 +1,48 @@
-import type { KeyedStateStore } from '../contracts/state-backend.js';
 import type { OperatorUid } from '../element/ids.js';
 import type { Key } from '../element/key.js';
-import { keyIdentity, type KeyIdentity } from '../element/key-identity.js';
-import { keyTypeOf, type KeyType } from '../element/key-type.js';
+import { KEY_TYPES, keyTypeOf, type KeyType } from '../element/key-type.js';
 import { WeirError } from '../errors.js';
 
-// The types of keys in restored state, against those of the program that is there now. Entries come by the hash of their keys, so the first are as
-// good a sample as any.
+/** What the keys of one operator in one subtask have been, and whether those that come are of the types that are stored. */
+export class KeyTypes {
+  readonly #operator: OperatorUid;
+  readonly #seen = new Set<KeyType>();
+  /** Until the first keys behind a restore. */
+  #stored: readonly KeyType[] | undefined;
 
-/** Entries of each state that are looked at. */
-const MAX_ENTRIES = 1000;
-/** Different keys that prove something: those of a program may be of several types. */
-const PROOF = 100;
-
-type Entries = Pick<KeyedStateStore, 'entries'>;
-
-/** KEY_TYPE_CHANGED if there are keys of a type that the program does not declare. */
-export function requireDeclaredTypes(
-  operator: OperatorUid,
-  store: Entries,
-  states: readonly string[],
-  declared: readonly KeyType[],
-): void {
-  for (const key of storedKeys(store, states)) {
-    const type = keyTypeOf(key);
-    if (!declared.includes(type))
-      throw changed(operator, [type], `keyBy declares keys of type ${declared.join(' or ')}`);
+  constructor(operator: OperatorUid) {
+    this.#operator = operator;
   }
-}
 
-/**
- * For a program that declares none, with the first keys that come: KEY_TYPE_CHANGED if many keys are stored and all are of other types than these.
- * As a rule the first that is stored settles it.
- */
-export function requireLikeStored(
-  operator: OperatorUid,
-  store: Entries,
-  states: readonly string[],
-  keys: readonly Key[],
-): void {
-  const came = new Set(keys.map(keyTypeOf));
-  const types = new Set<KeyType>();
-  const stored = new Set<KeyIdentity>();
-  for (const key of storedKeys(store, states)) {
-    const type = keyTypeOf(key);
-    if (came.has(type)) return;
-    types.add(type);
-    stored.add(keyIdentity(key));
-    if (stored.size === PROOF)
-      throw changed(operator, [...types], `records come with keys of type ${[...came].join(' and ')}`);
+  /** Undefined where none was told of: whoever sets keys by hand says nothing of them. */
+  get seen(): readonly KeyType[] | undefined {
+    return this.#seen.size === 0 ? undefined : KEY_TYPES.filter((type) => this.#seen.has(type));
   }
-}
 
-function* storedKeys(store: Entries, states: readonly string[]): Generator<Key, void, undefined> {
-  for (const state of states) {
-    let left = MAX_ENTRIES;
-    for (const { key } of store.entries(state)) {
-      yield key;
-      if (--left === 0) break;
-    }
+  /**
+   * Types that are stored, and what the program declares. KEY_TYPE_CHANGED if it does not declare one of them. If it declares none, the first keys
+   * that come are looked at.
+   */
+  restored(stored: readonly KeyType[], declared: readonly KeyType[] | undefined): void {
+    const undeclared = stored.filter((type) => declared?.includes(type) === false);
+    if (undeclared.length > 0)
+      throw changed(this.#operator, undeclared, `keyBy declares keys of type ${(declared ?? []).join(' or ')}`);
+    for (const type of stored) this.#seen.add(type);
+    this.#stored = declared === undefined && stored.length > 0 ? stored : undefined;
+  }
+
+  came(key: Key): void {
+    this.#seen.add(keyTypeOf(key));
+  }
+
+  /** To be told of each batch. KEY_TYPE_CHANGED if its keys are the first behind a restore, and none is of a type that is stored. */
+  cameInBatch(keys: readonly Key[]): void {
+    const stored = this.#stored;
+    if (stored === undefined || keys.length === 0) return;
+    this.#stored = undefined;
+    const came = new Set(keys.map(keyTypeOf));
+    if (stored.some((type) => came.has(type))) return;
+    throw changed(this.#operator, stored, `records come with keys of type ${[...came].join(' and ')}`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { CheckpointMetadata, OperatorMetadata } from '../contracts/metadata
 import type { SerializerRef } from '../contracts/serializer.js';
 import type { BlobHandle, KeyedStateHandle, OperatorStateMode, RecordedKind } from '../contracts/snapshot.js';
 import type { OperatorUid } from '../element/ids.js';
+import type { KeyType } from '../element/key-type.js';
 import { blobsOfKeyed } from '../snapshot/blobs-of-keyed.js';
 import { TIMER_DOMAINS, timerDomainOf, timerStateOf } from '../time/timer-states.js';
 import type { TimeDomain } from '../time/timers.js';
@@ -15,6 +16,8 @@ export interface OperatorSummary {
   readonly status: OperatorMetadata['status'];
   /** Of the keyed operators, in the order in which they were first stored. */
   readonly states: readonly StateSummary[];
+  /** What its keys have been; undefined if it has no state by key, or whoever wrote it did not note it. */
+  readonly keyTypes: readonly KeyType[] | undefined;
   /** Which timers there are. */
   readonly timers: readonly TimeDomain[];
   readonly operatorStates: readonly OperatorStateSummary[];
@@ -61,6 +64,7 @@ function operatorSummary(operator: OperatorMetadata): OperatorSummary {
     maxParallelism,
     status,
     states: states.filter(({ name }) => timerDomainOf(name) === undefined),
+    keyTypes: keyTypesIn(operator),
     timers: TIMER_DOMAINS.filter((domain) => states.some(({ name }) => name === timerStateOf(domain))),
     operatorStates: operatorStatesIn(operator),
     committables: sum(subtasks.map(({ committables }) => committables?.count ?? 0)),
@@ -69,6 +73,11 @@ function operatorSummary(operator: OperatorMetadata): OperatorSummary {
     keyedBytes: sum(keyed.map(bytesOf)),
     formats: [...new Set(keyed.map((handle) => (handle.format === 'native' ? handle.engine : handle.format)))],
   };
+}
+
+function keyTypesIn({ subtasks }: OperatorMetadata): readonly KeyType[] | undefined {
+  const known = subtasks.flatMap(({ keyTypes }) => keyTypes ?? []);
+  return subtasks.some(({ keyTypes }) => keyTypes !== undefined) ? [...new Set(known)] : undefined;
 }
 
 /** Every state once; of one that several serializers wrote the newest counts. */

@@ -1,7 +1,7 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Clock } from '../contracts/clock.js';
 import { SILENT } from '../contracts/logger.js';
-import type { KeyedStateHandle, RecordedKind } from '../contracts/snapshot.js';
+import type { OperatorSnapshot, RecordedKind } from '../contracts/snapshot.js';
 import type {
   KeyedStateStore,
   ListState,
@@ -13,6 +13,7 @@ import type {
 } from '../contracts/state-backend.js';
 import { assertKey } from '../element/assert-key.js';
 import type { Key } from '../element/key.js';
+import { KEY_TYPES, keyTypeOf, type KeyType } from '../element/key-type.js';
 import { KeyedOutput } from '../snapshot/keyed-output.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
@@ -35,13 +36,21 @@ const UNHURRIED: Slice = { isOver: () => false, next: () => Promise.resolve() };
 export async function writeKeyedData(
   data: OperatorData,
   options: KeyedDataOptions,
-): Promise<readonly KeyedStateHandle[]> {
+): Promise<Pick<OperatorSnapshot, 'keyed' | 'keyTypes'>> {
   const declarations = declarationsOf(data);
-  if (declarations.length === 0) return [];
+  if (declarations.length === 0) return { keyed: [] };
   const { job, backend, location, maxParallelism, clock } = options;
   const range = { first: 0, last: maxParallelism - 1 };
   const scope = { job, operator: data.uid, subtask: 0, keyGroups: range, maxParallelism, clock, logger: SILENT };
-  const store = await backend.open({ ...scope, states: declarations });
+  const opened = await backend.open({ ...scope, states: declarations });
+  const types = new Set<KeyType>();
+  const store: KeyStore = {
+    setCurrentKey(key) {
+      types.add(keyTypeOf(key));
+      opened.setCurrentKey(key);
+    },
+    handle: (name) => opened.handle(name),
+  };
   try {
     for (const [name, state] of Object.entries(data.states ?? {})) await fill(store, data.uid, name, state);
     await fillTimers(store, data);
@@ -49,17 +58,20 @@ export async function writeKeyedData(
       Object.entries(data.states ?? {}).map(([name, { kind }]) => [name, kind]),
     );
     const output = new KeyedOutput({ range, watermark: data.watermark, sections: 'private', sharedKey: '', location });
-    const capture = store.capture({ checkpointId: location.id, mode: 'full' });
+    const capture = opened.capture({ checkpointId: location.id, mode: 'full' });
     try {
       const section: KeyedOutput['section'] = ({ state, ...rest }) =>
         output.section({ ...rest, state: { ...state, kind: kinds.get(state.name) ?? state.kind } });
       await capture.write({ section }, UNHURRIED);
-      return (await output.finish()).handles;
+      const { handles } = await output.finish();
+      return handles.length === 0
+        ? { keyed: [] }
+        : { keyed: handles, keyTypes: KEY_TYPES.filter((type) => types.has(type)) };
     } finally {
       capture.release();
     }
   } finally {
-    await store.close();
+    await opened.close();
   }
 }
 
@@ -77,7 +89,9 @@ function declarationsOf({ uid, states = {}, timers }: OperatorData): readonly St
   return timers === undefined ? declared : [...declared, ...ofTimers];
 }
 
-async function fill(store: KeyedStateStore, operator: string, name: string, data: StateData): Promise<void> {
+type KeyStore = Pick<KeyedStateStore, 'setCurrentKey' | 'handle'>;
+
+async function fill(store: KeyStore, operator: string, name: string, data: StateData): Promise<void> {
   // A store's handles are of the kinds that were declared.
   const handle = store.handle(name);
   const at = (key: Key): void => {
@@ -107,7 +121,7 @@ async function fill(store: KeyedStateStore, operator: string, name: string, data
   }
 }
 
-async function fillTimers(store: KeyedStateStore, { uid, timers }: OperatorData): Promise<void> {
+async function fillTimers(store: KeyStore, { uid, timers }: OperatorData): Promise<void> {
   if (timers === undefined) return;
   for await (const { domain, key, time } of timers) {
     assertKey(key, `A timer of operator ${uid}`);

@@ -91,7 +91,7 @@ async function writeOperator(
   clock: Clock,
 ): Promise<OperatorMetadata> {
   const { uid, maxParallelism = DEFAULT_MAX_PARALLELISM } = data;
-  const keyed = await writeKeyedData(data, { job, backend, location, maxParallelism, clock });
+  const { keyed, keyTypes } = await writeKeyedData(data, { job, backend, location, maxParallelism, clock });
   const operator = await writeOperatorStates(data, location);
   const hasState = keyed.length + operator.length > 0;
   return {
@@ -100,7 +100,7 @@ async function writeOperator(
     maxParallelism,
     status: 'running',
     enumerator: undefined,
-    subtasks: hasState ? [{ index: 0, keyed, operator, committables: undefined, channels: [] }] : [],
+    subtasks: hasState ? [{ index: 0, keyed, keyTypes, operator, committables: undefined, channels: [] }] : [],
   };
 }
 

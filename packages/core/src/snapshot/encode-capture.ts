@@ -1,5 +1,6 @@
 import type { KeyedCapture } from '../contracts/state-backend.js';
 import type { OperatorUid } from '../element/ids.js';
+import type { KeyType } from '../element/key-type.js';
 import type { OperatorCapture } from '../operator/operator.js';
 import { encodeCommittables, type EncodedCommittables } from './committables.js';
 import { encodeOperatorState, type EncodedOperatorState } from './operator-state.js';
@@ -8,6 +9,7 @@ import { encodeOperatorState, type EncodedOperatorState } from './operator-state
 export interface EncodedCapture {
   readonly uid: OperatorUid;
   readonly keyed: KeyedCapture | undefined;
+  readonly keyTypes: readonly KeyType[] | undefined;
   readonly watermark: number | undefined;
   readonly operator: readonly EncodedOperatorState[];
   readonly committables: EncodedCommittables | undefined;
@@ -16,11 +18,12 @@ export interface EncodedCapture {
 /** Encodes what is not yet: positions, operator state and committables are small. Keyed state is captured by its backend. */
 export function encodeCapture(
   uid: OperatorUid,
-  { keyed, watermark, operatorState, committables }: OperatorCapture,
+  { keyed, keyTypes, watermark, operatorState, committables }: OperatorCapture,
 ): EncodedCapture {
   return {
     uid,
     keyed,
+    keyTypes,
     watermark,
     operator: (operatorState ?? []).filter(({ values }) => values.length > 0).map(encodeOperatorState),
     committables:

@@ -1,6 +1,7 @@
 import type { CheckpointMetadata, OperatorMetadata, SubtaskState } from '../contracts/metadata.js';
 import type { ByteReader, ByteWriter } from '../element/bytes.js';
 import type { SnapshotKind } from '../element/element.js';
+import { KEY_TYPES } from '../element/key-type.js';
 import {
   readBoolean,
   readChannelHandle,
@@ -21,13 +22,14 @@ import {
   writeSerializerRef,
   writeWord,
 } from './handle-bytes.js';
+import type { Feature } from './metadata-features.js';
 
 // What lies between the features and the checksum of `_metadata`, format version 1.
 
 const KINDS: readonly SnapshotKind[] = ['checkpoint', 'savepoint'];
 const STATUSES: readonly OperatorMetadata['status'][] = ['running', 'finished', 'partly-finished'];
 
-export function writeBody(out: ByteWriter, metadata: CheckpointMetadata): void {
+export function writeBody(out: ByteWriter, metadata: CheckpointMetadata, features: readonly Feature[]): void {
   out.text(metadata.job);
   out.text(metadata.lineage);
   out.varint(metadata.attempt);
@@ -42,10 +44,10 @@ export function writeBody(out: ByteWriter, metadata: CheckpointMetadata): void {
   out.text(metadata.nodeVersion);
   writeBoolean(out, metadata.selfContained);
   out.text(metadata.graphHash);
-  writeList(out, metadata.operators, (operator) => writeOperator(out, operator));
+  writeList(out, metadata.operators, (operator) => writeOperator(out, operator, features));
 }
 
-export function readBody(from: ByteReader): CheckpointMetadata {
+export function readBody(from: ByteReader, features: readonly string[]): CheckpointMetadata {
   return {
     job: from.text(),
     lineage: from.text(),
@@ -58,11 +60,11 @@ export function readBody(from: ByteReader): CheckpointMetadata {
     nodeVersion: from.text(),
     selfContained: readBoolean(from),
     graphHash: from.text(),
-    operators: readList(from, () => readOperator(from)),
+    operators: readList(from, () => readOperator(from, features)),
   };
 }
 
-function writeOperator(out: ByteWriter, operator: OperatorMetadata): void {
+function writeOperator(out: ByteWriter, operator: OperatorMetadata, features: readonly Feature[]): void {
   out.text(operator.uid);
   out.varint(operator.parallelism);
   out.varint(operator.maxParallelism);
@@ -72,10 +74,10 @@ function writeOperator(out: ByteWriter, operator: OperatorMetadata): void {
     writeSerializerRef(out, enumerator.serializer);
     out.block(enumerator.bytes);
   });
-  writeList(out, operator.subtasks, (subtask) => writeSubtask(out, subtask));
+  writeList(out, operator.subtasks, (subtask) => writeSubtask(out, subtask, features));
 }
 
-function readOperator(from: ByteReader): OperatorMetadata {
+function readOperator(from: ByteReader, features: readonly string[]): OperatorMetadata {
   const [uid, parallelism, maxParallelism] = [from.text(), from.varint(), from.varint()];
   const status = readWord(from, STATUSES);
   return {
@@ -88,24 +90,29 @@ function readOperator(from: ByteReader): OperatorMetadata {
       serializer: readSerializerRef(from),
       bytes: new Uint8Array(from.block()),
     })),
-    subtasks: readList(from, () => readSubtask(from)),
+    subtasks: readList(from, () => readSubtask(from, features)),
   };
 }
 
-function writeSubtask(out: ByteWriter, subtask: SubtaskState): void {
+function writeSubtask(out: ByteWriter, subtask: SubtaskState, features: readonly Feature[]): void {
   out.varint(subtask.index);
   writeList(out, subtask.keyed, (handle) => writeKeyedHandle(out, handle));
   writeList(out, subtask.operator, (handle) => writeOperatorHandle(out, handle));
   writeOptional(out, subtask.committables, (handle) => writeCommittablesHandle(out, handle));
   writeList(out, subtask.channels, (handle) => writeChannelHandle(out, handle));
+  if (features.includes('key-types'))
+    writeOptional(out, subtask.keyTypes, (types) => writeList(out, types, (type) => writeWord(out, KEY_TYPES, type)));
 }
 
-function readSubtask(from: ByteReader): SubtaskState {
+function readSubtask(from: ByteReader, features: readonly string[]): SubtaskState {
   return {
     index: from.varint(),
     keyed: readList(from, () => readKeyedHandle(from)),
     operator: readList(from, () => readOperatorHandle(from)),
     committables: readOptional(from, () => readCommittablesHandle(from)),
     channels: readList(from, () => readChannelHandle(from)),
+    ...(features.includes('key-types') && {
+      keyTypes: readOptional(from, () => readList(from, () => readWord(from, KEY_TYPES))),
+    }),
   };
 }

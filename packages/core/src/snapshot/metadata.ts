@@ -22,8 +22,9 @@ export function encodeMetadata(metadata: CheckpointMetadata): Uint8Array {
   out.bytes(MAGIC);
   out.u32(0);
   out.u16(FORMAT_VERSION);
-  writeList(out, featuresOf(metadata), (feature) => out.text(feature));
-  writeBody(out, metadata);
+  const features = featuresOf(metadata);
+  writeList(out, features, (feature) => out.text(feature));
+  writeBody(out, metadata, features);
   out.patchU32(LENGTH_AT, out.length + CHECKSUM_BYTES);
   out.u32(crc32(out.view()));
   return out.toBytes();
@@ -39,8 +40,8 @@ export function decodeMetadata(bytes: Uint8Array, place: string): CheckpointMeta
     const from = new ByteReader(bytes);
     checkFrame(from, bytes, what);
     const body = new ByteReader(bytes, from.position, bytes.length - CHECKSUM_BYTES);
-    checkVersion(body, what);
-    const metadata = readBody(body);
+    const features = checkVersion(body, what);
+    const metadata = readBody(body, features);
     if (body.remaining !== 0)
       throw unreadable(what, `has ${body.remaining} bytes that mean nothing before its checksum`);
     return metadata;
@@ -63,13 +64,16 @@ function checkFrame(from: ByteReader, bytes: Uint8Array, what: string): void {
     throw unreadable(what, `is damaged: its checksum is ${hex(actual)} where it says ${hex(stored)}`);
 }
 
-function checkVersion(from: ByteReader, what: string): void {
+/** The features that the file needs. */
+function checkVersion(from: ByteReader, what: string): readonly string[] {
   const version = from.u16();
   if (version !== FORMAT_VERSION) {
     throw unreadable(what, `has format version ${version}, this weir reads version ${FORMAT_VERSION}`);
   }
-  const unknown = readList(from, () => from.text()).filter((feature) => !KNOWN_FEATURES.has(feature));
+  const features = readList(from, () => from.text());
+  const unknown = features.filter((feature) => !KNOWN_FEATURES.has(feature));
   if (unknown.length > 0) throw unreadable(what, `needs '${unknown.join("', '")}', which this weir does not know`);
+  return features;
 }
 
 function hex(checksum: number): string {

@@ -34,8 +34,10 @@ export function restoredState(
     for (const match of matches.values()) if (match.kind === 'incompatible') throw match.error;
     return matches;
   };
+  const keyTypes = parts.flatMap((part) => part.keyTypes ?? []);
   return {
     checkpointId,
+    keyTypes: parts.some((part) => part.keyTypes !== undefined) ? [...new Set(keyTypes)] : undefined,
     baseFor(declared): RestoredBase {
       const isAsDeclared = [...matched(declared).values()].every(isUnchanged);
       return { checkpointId, handles, isOwned: stored.isOwned && isAsDeclared };

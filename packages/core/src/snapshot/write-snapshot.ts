@@ -61,7 +61,13 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
       const operator = await Promise.all(part.operator.map((state) => writeOperatorState(state, options.location)));
       const committables =
         part.committables === undefined ? undefined : await writeCommittables(part.committables, options.location);
-      const snapshot = { uid: part.uid, keyed, operator, committables };
+      const snapshot = {
+        uid: part.uid,
+        keyed,
+        ...(keyed.length > 0 && part.keyTypes !== undefined && { keyTypes: part.keyTypes }),
+        operator,
+        committables,
+      };
       // Whoever has nothing stored may change or go as if it had never kept anything.
       if (!isEmptySnapshot(snapshot)) operators.push(snapshot);
     }

@@ -10,6 +10,7 @@ import type {
   OperatorStateHandle,
 } from '../../src/contracts/snapshot.js';
 import { ByteWriter } from '../../src/element/bytes.js';
+import { KEY_TYPES } from '../../src/element/key-type.js';
 import { decodeMetadata, encodeMetadata } from '../../src/snapshot/metadata.js';
 import { expectAllDamageIsNoticed } from './damage.js';
 
@@ -64,6 +65,7 @@ const subtask: fc.Arbitrary<SubtaskState> = fc.record(
   {
     index: fc.nat(),
     keyed: fc.array(keyed, { maxLength: 2 }),
+    keyTypes: fc.option(fc.subarray([...KEY_TYPES]), { nil: undefined }),
     operator: fc.array(operatorState, { maxLength: 2 }),
     committables: fc.option(fc.record({ serializer, newest: count, count, blob }, plain), { nil: undefined }),
     channels: fc.array(channelState, { maxLength: 2 }),
@@ -233,6 +235,18 @@ const SAMPLE: CheckpointMetadata = {
   ],
 };
 
+/** The same with what keys have been. Belongs to golden/metadata-v1-key-types.bin and must not change. */
+const SAMPLE_WITH_KEY_TYPES: CheckpointMetadata = {
+  ...SAMPLE,
+  operators: SAMPLE.operators.map((each) => ({
+    ...each,
+    subtasks: each.subtasks.map((one, i) => ({
+      ...one,
+      keyTypes: i === 0 && one.keyed.length > 0 ? ['string', 'array'] : undefined,
+    })),
+  })),
+};
+
 describe('_metadata', () => {
   test('comes back as it was written, and equal metadata gives equal bytes', () => {
     fc.assert(
@@ -246,10 +260,13 @@ describe('_metadata', () => {
     );
   });
 
-  test('of format version 1 is read, and written, as the stored copy has it', () => {
-    const golden = Uint8Array.from(readFileSync(new URL('../golden/metadata-v1.bin', import.meta.url)));
-    expect(decodeMetadata(golden, 'golden')).toEqual(SAMPLE);
-    expect(encodeMetadata(SAMPLE)).toEqual(golden);
+  test.each([
+    ['', 'metadata-v1.bin', SAMPLE],
+    ['that says what keys have been ', 'metadata-v1-key-types.bin', SAMPLE_WITH_KEY_TYPES],
+  ])('of format version 1 %sis read, and written, as the stored copy has it', (_what, file, sample) => {
+    const golden = Uint8Array.from(readFileSync(new URL(`../golden/${file}`, import.meta.url)));
+    expect(decodeMetadata(golden, 'golden')).toEqual(sample);
+    expect(encodeMetadata(sample)).toEqual(golden);
   });
 
   test('keeps nothing of the bytes it was read from', () => {

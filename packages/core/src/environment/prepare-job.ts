@@ -9,6 +9,7 @@ import {
   StateBackendRole,
 } from '../contracts/roles.js';
 import type { JobName } from '../element/ids.js';
+import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
 import { planOf, type Plan } from '../graph/plan.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
@@ -60,10 +61,12 @@ export interface PreparedJob {
 /** Checks everything that can be checked before anything runs. What it gives is the caller's to dispose of. */
 export async function prepareJob(options: JobDescription): Promise<PreparedJob> {
   const { name, graph, host } = options;
-  if (typeof (name as unknown) !== 'string' || name === '')
-    throw new WeirError('CONFIG_INVALID', 'A job needs a name: it is what its checkpoints are found by.', {
-      recoverable: false,
-    });
+  if (typeof (name as unknown) !== 'string' || name === '' || !isWellFormed(name))
+    throw new WeirError(
+      'CONFIG_INVALID',
+      'A job needs a name of valid Unicode that is not empty: it is what its checkpoints are found by.',
+      { recoverable: false },
+    );
 
   const given = flattenPlugins(options.plugins);
   const plugins = [...given, ...(await loadPlugins(packagesToLoad(options.config, given), options.load))];

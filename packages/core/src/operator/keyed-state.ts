@@ -13,6 +13,7 @@ import type { RecordBatch } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import type { Key } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
+import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
 import type { DeclaredState } from '../state/descriptors.js';
 import type { Declared } from '../state/state-match.js';
@@ -55,6 +56,7 @@ export class KeyedState {
     { dropped = [], keyTypes }: KeyedRestoreOptions = {},
   ) {
     this.#context = context;
+    requireDistinctNames(context, declarations);
     this.#declaredTypes = keyTypes;
     this.#keyTypes = new KeyTypes(context.uid);
     this.#declared = { states: declarations, dropped };
@@ -205,6 +207,20 @@ export class KeyedState {
       this.#store?.aborted(checkpointId);
     },
   };
+}
+
+/** PROTOCOL_VIOLATION where a checkpoint could not tell two states apart. What weir declares itself was looked at before. */
+function requireDistinctNames({ uid }: Pick<OperatorContext, 'uid'>, declared: readonly StateDeclaration[]): void {
+  const names = new Set<string>();
+  for (const { name } of declared) {
+    if (name !== '' && isWellFormed(name) && !names.has(name)) names.add(name);
+    else
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        `Operator ${uid} declares keyed state under the name ${JSON.stringify(name)}, which is empty, no valid Unicode, or declared twice.`,
+        { recoverable: false },
+      );
+  }
 }
 
 /** The same capture, whose sections and handles say what kind of state the operator declared. */

@@ -1,4 +1,5 @@
 import type { SourceContext, SourceReader, SourceSplit, SplitEnumerator } from '../contracts/source.js';
+import { isWellFormed } from '../element/well-formed.js';
 import { sourceViolation } from './source-context.js';
 
 /** What a source may answer, checked where that costs nothing per record: a wrong answer fails by name, before it becomes lost or repeated records. */
@@ -16,8 +17,15 @@ export function checkedEnumerator(context: SourceContext, answer: unknown): Spli
 /** What `assign` gave. */
 export function checkedSplit(context: SourceContext, answer: unknown): SourceSplit | 'end' | undefined {
   if (answer === undefined || answer === 'end') return answer;
+  const id = isObject(answer) ? answer['id'] : undefined;
   // An object with a text for id is a split; what else it holds is the source's.
-  if (isObject(answer) && typeof answer['id'] === 'string') return answer as unknown as SourceSplit;
+  if (typeof id === 'string' && isWellFormed(id)) return answer as unknown as SourceSplit;
+  if (typeof id === 'string')
+    throw sourceViolation(
+      context,
+      undefined,
+      `assign() of its enumerator returned a split with the id ${JSON.stringify(id)}, which is no valid Unicode: a checkpoint could not tell it from another`,
+    );
   throw sourceViolation(
     context,
     undefined,

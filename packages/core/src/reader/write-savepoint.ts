@@ -9,10 +9,13 @@ import type { StateBackend } from '../contracts/state-backend.js';
 import { WEIR_VERSION } from '../contracts/version.js';
 import type { CheckpointId, JobName, OperatorUid } from '../element/ids.js';
 import { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM } from '../element/key-group.js';
+import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
 import { encodeMetadata } from '../snapshot/metadata.js';
 import { encodeOperatorState, writeOperatorState } from '../snapshot/operator-state.js';
+import { checkedSerializer } from '../state/checked-serializer.js';
 import { defaultSerializer } from '../state/default-serializer.js';
+import { requireStateName } from '../state/descriptors.js';
 import { entrySerializer } from '../state/operator-state-descriptors.js';
 import type { OperatorData } from './savepoint-data.js';
 import { writeKeyedData } from './write-keyed-data.js';
@@ -48,6 +51,7 @@ export interface WrittenSavepoint {
  */
 export async function writeSavepoint(options: WriteSavepointOptions): Promise<WrittenSavepoint> {
   const { storage, job, operators, checkpointId = 1, clock = systemClock, newId = systemId } = options;
+  requireText(job, 'the name of the job');
   checkOperators(operators);
   const opened = await storage.open({ job, clock, logger: SILENT });
   try {
@@ -123,7 +127,12 @@ async function writeOperatorStates(
 
 function checkOperators(operators: readonly OperatorData[]): void {
   const uids = new Set<OperatorUid>();
-  for (const { uid, maxParallelism = DEFAULT_MAX_PARALLELISM } of operators) {
+  for (const { uid, maxParallelism = DEFAULT_MAX_PARALLELISM, states = {}, operatorStates = {} } of operators) {
+    requireText(uid, 'the uid of an operator');
+    for (const [name, { serializer }] of [...Object.entries(states), ...Object.entries(operatorStates)]) {
+      requireStateName(uid, name);
+      if (serializer !== undefined) checkedSerializer(serializer, `state '${name}' of operator ${uid}`);
+    }
     if (uids.has(uid)) throw new WeirError('GRAPH_DUPLICATE_UID', `Two operators of the savepoint have uid '${uid}'.`);
     uids.add(uid);
     if (Number.isSafeInteger(maxParallelism) && maxParallelism >= 1 && maxParallelism <= MAX_MAX_PARALLELISM) continue;
@@ -132,6 +141,15 @@ function checkOperators(operators: readonly OperatorData[]): void {
       `Operator '${uid}' has maximum parallelism ${String(maxParallelism)}: a whole number from 1 to ${String(MAX_MAX_PARALLELISM)} is needed.`,
     );
   }
+}
+
+function requireText(text: string, what: string): void {
+  if (text !== '' && isWellFormed(text)) return;
+  throw new WeirError(
+    'CONFIG_INVALID',
+    `In a savepoint ${what} is ${JSON.stringify(text)}: it must be valid Unicode that is not empty.`,
+    { recoverable: false },
+  );
 }
 
 function nowhere(job: JobName, { type }: CheckpointStorage, directory: string | undefined): WeirError {

@@ -1,6 +1,8 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { OperatorStateHandle, OperatorStateMode, OperatorStateShare } from '../contracts/snapshot.js';
+import { isWellFormed } from '../element/well-formed.js';
+import { WeirError } from '../errors.js';
 import type { CapturedOperatorState } from '../operator/operator.js';
 import { decodeValues, encodeValues, writeBlob } from './stored-values.js';
 import type { EncodedValues } from './stored-values.js';
@@ -12,6 +14,12 @@ export interface EncodedOperatorState extends EncodedValues {
 
 /** From here on the captured values may change. */
 export function encodeOperatorState(state: CapturedOperatorState): EncodedOperatorState {
+  if (state.name === '' || !isWellFormed(state.name))
+    throw new WeirError(
+      'PROTOCOL_VIOLATION',
+      `Operator state was captured under the name ${JSON.stringify(state.name)}, which is empty or no valid Unicode: it could not be told from another one.`,
+      { recoverable: false },
+    );
   return { name: state.name, mode: state.mode, ...encodeValues(state.values, state.serializer) };
 }
 

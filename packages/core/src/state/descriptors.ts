@@ -12,6 +12,7 @@ import type {
 } from '../contracts/state-backend.js';
 import type { Clock } from '../contracts/clock.js';
 import type { Key } from '../element/key.js';
+import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from './default-serializer.js';
 import { isDropped, type DroppedState } from './dropped.js';
@@ -246,10 +247,12 @@ function expiring({ initial, serializer, ...declared }: DeclaredState, expiry: E
   };
 }
 
+/** CONFIG_INVALID for a name that a checkpoint could not tell from another one, or that is weir's own. */
 export function requireStateName(operator: string, name: string): void {
-  if (name !== '' && !name.startsWith('~')) return;
+  if (name !== '' && !name.startsWith('~') && isWellFormed(name)) return;
   throw new WeirError(
     'CONFIG_INVALID',
-    `Operator ${operator}: "${name}" cannot be the name of a state (empty, or begins with ~).`,
+    `Operator ${operator}: ${JSON.stringify(name)} cannot be the name of a state (empty, begins with ~, or is no valid Unicode).`,
+    { recoverable: false },
   );
 }

@@ -1,5 +1,6 @@
 import type { Serializer } from '../contracts/serializer.js';
 import { WeirError } from '../errors.js';
+import { checkedSerializer } from './checked-serializer.js';
 import { looksVersioned } from './value-version.js';
 
 /** A JSON Schema, of which draft 07 is understood. */
@@ -32,7 +33,10 @@ export interface Evolution {
 }
 
 /** The options of a descriptor with their defaults; CONFIG_INVALID for what makes no sense. */
-export function evolutionOf(options: EvolutionOptions, { id }: Pick<Serializer, 'id'>): Evolution {
+export function evolutionOf(options: EvolutionOptions, serializer: Serializer): Evolution {
+  const { id } = checkedSerializer(serializer, 'a state');
+  if (looksVersioned(id))
+    throw invalid(`serializer '${id}' cannot have an id that ends like a version. Give it another id.`);
   const { version = 1, migrate = {}, schema, renamedFrom = [] } = options;
   if (!Number.isSafeInteger(version) || version < 1)
     throw invalid(`the version of a state must be a whole number from 1, not ${String(version)}.`);
@@ -43,8 +47,6 @@ export function evolutionOf(options: EvolutionOptions, { id }: Pick<Serializer, 
       `a state of version ${String(version)} has a migration from '${step}', which leads nowhere. Raise the version with each step.`,
     );
   }
-  if (looksVersioned(id))
-    throw invalid(`serializer '${id}' cannot have an id that ends like a version. Give it another id.`);
   return { version, migrate, schema, renamedFrom: typeof renamedFrom === 'string' ? [renamedFrom] : renamedFrom };
 }
 

@@ -7,6 +7,7 @@ import type { KeyedStateStore } from '../../src/contracts/state-backend.js';
 import { batch } from '../../src/element/element.js';
 import { keyGroupOf } from '../../src/element/key-group.js';
 import type { Key } from '../../src/element/key.js';
+import { KEY_TYPES } from '../../src/element/key-type.js';
 import { keyedProcessOperator } from '../../src/operator/keyed-process.js';
 import type { Operator, OperatorContext } from '../../src/operator/operator.js';
 import { aggregatingState, listState, mapState, reducingState, valueState } from '../../src/state/descriptors.js';
@@ -41,6 +42,8 @@ const make =
   (context: OperatorContext): Operator =>
     keyedProcessOperator<Op, Key, ReturnType<typeof STATES>, unknown>(context, {
       keyOf: ({ key }) => key,
+      // Of whatever types they are, and whichever comes first behind a restore.
+      keyTypes: KEY_TYPES,
       state: STATES(ttl),
       onRecord(op, { state: { value, counted, list, map, largest, mean } }, emit) {
         switch (op.kind) {

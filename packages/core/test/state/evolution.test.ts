@@ -5,6 +5,7 @@ import { isWeirError } from '../../src/errors.js';
 import { keyedProcessOperator } from '../../src/operator/keyed-process.js';
 import type { Operator, OperatorContext } from '../../src/operator/operator.js';
 import { subtaskProcessOperator } from '../../src/operator/subtask-process.js';
+import { defaultSerializer } from '../../src/state/default-serializer.js';
 import {
   aggregatingState,
   listState,
@@ -256,7 +257,7 @@ describe('a declaration', () => {
     [{ version: 1.5 }, /not 1.5/],
     [{ migrate: { 1: String } }, /version 1 has a migration from '1', which leads nowhere/],
     [{ version: 2, migrate: { x: String } as never }, /migration from 'x'/],
-    [{ serializer: { id: 'mine#2', version: 1 } as never }, /'mine#2' cannot have an id that ends like a version/],
+    [{ serializer: { ...defaultSerializer, id: 'mine#2' } as never }, /'mine#2' cannot have an id that ends like a version/],
   ])('%j is refused where it makes no sense', (options, message) => {
     expect(() => valueState(options)).toThrow(message);
     expect(() => operatorListState(options)).toThrow(message);

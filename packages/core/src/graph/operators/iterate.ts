@@ -1,6 +1,7 @@
 import type { Serializer } from '../../contracts/serializer.js';
 import type { SourceGrade } from '../../contracts/source.js';
 import { WeirError } from '../../errors.js';
+import { checkedSerializer } from '../../state/checked-serializer.js';
 import { defaultSerializer } from '../../state/default-serializer.js';
 import { looped, type LoopBody } from '../describe.js';
 import type { FeedbackBounds } from '../stream-node.js';
@@ -26,7 +27,7 @@ export function iterate<T, O>(
   body: (input: Stream<T>) => LoopBody<T, O>,
   options: IterateOptions<T> = {},
 ): <G extends SourceGrade>(s: Stream<T, G>) => Stream<O, G> {
-  const serializer: Serializer = options.serializer ?? defaultSerializer;
+  const serializer: Serializer = checkedSerializer(options.serializer ?? defaultSerializer, 'a loop');
   const bounds: FeedbackBounds = {
     records: checkedBound('maxBufferedRecords', options.maxBufferedRecords, 65_536),
     bytes: checkedBound('maxFeedbackBytes', options.maxFeedbackBytes, 1024 ** 3),

@@ -257,7 +257,10 @@ describe('a declaration', () => {
     [{ version: 1.5 }, /not 1.5/],
     [{ migrate: { 1: String } }, /version 1 has a migration from '1', which leads nowhere/],
     [{ version: 2, migrate: { x: String } as never }, /migration from 'x'/],
-    [{ serializer: { ...defaultSerializer, id: 'mine#2' } as never }, /'mine#2' cannot have an id that ends like a version/],
+    [
+      { serializer: { ...defaultSerializer, id: 'mine#2' } as never },
+      /'mine#2' cannot have an id that ends like a version/,
+    ],
   ])('%j is refused where it makes no sense', (options, message) => {
     expect(() => valueState(options)).toThrow(message);
     expect(() => operatorListState(options)).toThrow(message);

@@ -58,7 +58,7 @@ export type { SerializerSuiteOptions } from './serializer-suite.js';
 export { sinkSuite } from './sink-suite/sink-suite.js';
 export type { SinkFixture, SinkSuiteOptions } from './sink-suite/fixture.js';
 export { sourceSuite } from './source-suite/source-suite.js';
-export type { SourceFixture, SourceSuiteOptions } from './source-suite/fixture.js';
+export type { ArrivingRecords, SourceFixture, SourceOutside, SourceSuiteOptions } from './source-suite/fixture.js';
 export { stateBackendSuite } from './state-backend-suite/state-backend-suite.js';
 export type { StateBackendSuiteOptions } from './state-backend-suite/fixture.js';
 export { runSuite } from './suite.js';

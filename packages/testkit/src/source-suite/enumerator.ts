@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { SourceSplit } from '@weir/core/contracts';
 import { idsOf, take, type SourceCheck, type SourceSuiteOptions } from './fixture.js';
 
 /** Dealing splits out. */
@@ -11,6 +12,15 @@ export function enumeratorChecks<T>(check: SourceCheck<T>, { capabilities }: Sou
   check('deals the same splits out in the same order, however often it is asked', async ({ ids, splits }) => {
     assert.deepEqual(idsOf(await splits()), ids);
     assert.deepEqual(idsOf(await splits()), ids);
+  });
+
+  check('deals out splits that a checkpoint takes, each with an id of its own', async ({ splits, stored }) => {
+    const all = await splits();
+    for (const split of all) {
+      assert.equal(typeof split.id, 'string');
+      assert.deepEqual(stored(split), split);
+    }
+    assert.equal(new Set(idsOf(all)).size, all.length);
   });
 
   check('deals each split out once over all subtasks', async ({ ids, enumerate }) => {
@@ -38,8 +48,29 @@ export function enumeratorChecks<T>(check: SourceCheck<T>, { capabilities }: Sou
     enumerator.onAvailable = () => announced++;
     enumerator.handBack(dealt);
     assert(announced > 0, 'onAvailable is called');
-    assert.deepEqual(idsOf(take(enumerator, ids.length, 1)).sort(), [...ids].sort());
+    assert.deepEqual(sorted(take(enumerator, ids.length, 1)), sorted(dealt), 'each as it was');
     assert(typeof enumerator.assign(1) !== 'object', 'each is given to one only');
+  });
+
+  check('has splits that were handed back in its snapshots', async ({ ids, enumerate, stored }) => {
+    const before = await enumerate();
+    const dealt = take(before, ids.length);
+    before.handBack(dealt);
+    const after = await enumerate(stored(before.snapshot()));
+    assert.deepEqual(sorted(take(after, ids.length)), sorted(dealt));
+  });
+
+  check('goes on without exactly those splits that are finished', async ({ ids, enumerate, stored }) => {
+    for (const id of ids) {
+      const before = await enumerate();
+      const dealt = take(before, ids.length);
+      before.finished(id);
+      before.handBack(dealt.filter((split) => split.id !== id));
+      const after = await enumerate(stored(before.snapshot()));
+      const rest = ids.filter((other) => other !== id);
+      assert.deepEqual(idsOf(take(after, rest.length)).sort(), [...rest].sort(), `split ${id} is finished`);
+      assert(typeof after.assign(0) !== 'object', `split ${id} is finished`);
+    }
   });
 
   check('goes on from every snapshot without losing or repeating a split', async ({ ids, enumerate, stored }) => {
@@ -78,6 +109,7 @@ export function enumeratorChecks<T>(check: SourceCheck<T>, { capabilities }: Sou
   check('takes fresh snapshots that later steps do not change', async ({ ids, enumerate, stored }) => {
     const enumerator = await enumerate();
     const snapshot = enumerator.snapshot();
+    assert(snapshot !== undefined, 'undefined would be taken for a first start');
     const then = stored(snapshot);
     for (const { id } of take(enumerator, ids.length)) enumerator.finished(id);
     assert.deepEqual(snapshot, then);
@@ -88,4 +120,8 @@ export function enumeratorChecks<T>(check: SourceCheck<T>, { capabilities }: Sou
     await enumerator.close();
     await enumerator.close();
   });
+}
+
+function sorted(splits: readonly SourceSplit[]): readonly SourceSplit[] {
+  return [...splits].sort((a, b) => (a.id < b.id ? -1 : 1));
 }

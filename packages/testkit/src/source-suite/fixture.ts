@@ -14,14 +14,42 @@ export interface SourceSuiteOptions<T> {
 export interface SourceFixture<T> {
   /** A source over this input, new at each call, as another process would make it. */
   source(): Source<T>;
-  /** The records of each split in order, by split id, splits in the order in which they are dealt out; of an endless split the first ones. */
+  /**
+   * The records of each split in order, by split id, splits in the order in which they are dealt out; of an endless split the first ones. Where ids
+   * can be chosen, let one be the beginning of another.
+   */
   readonly expected: Readonly<Record<string, readonly T[]>>;
   /** For a source that waits for time to pass. Default: real time. */
   readonly clock?: VirtualClock | undefined;
+  /** Real milliseconds in which the source answers where there is something to read, and in which it closes. Default 4000. */
+  readonly answersWithinMs?: number | undefined;
   /** A position that the input does not have any more. Without it the source is not asked to notice. */
   readonly gone?: { readonly splitId: string; readonly position: unknown } | undefined;
+  /** Input that grows. Without it a source that begins at "now" is not asked whether it loses what arrives while it is down. */
+  readonly arriving?: ArrivingRecords<T> | undefined;
+  /** Where the source reads from, made to fail. Without it the source is not asked what it does then. */
+  readonly outside?: SourceOutside | undefined;
+  /** Of acknowledging sources, which must have it: what upstream would deliver again to whoever reads the split next. */
+  unacknowledged?(splitId: string): Awaitable<readonly T[]>;
   /** Cleans up after the test. */
   dispose?(): Awaitable<void>;
+}
+
+/** Records that come behind those that are expected of a split. */
+export interface ArrivingRecords<T> {
+  readonly splitId: string;
+  readonly records: readonly T[];
+  /** From now on they are there. */
+  arrive(): Awaitable<void>;
+}
+/** What is between a source and its input, in the hands of a test. */
+export interface SourceOutside {
+  /** From now on every call to the input fails. */
+  fail(): void;
+  /** From now on no call to the input settles by itself. Absent: its calls cannot be ended, so neither can be whoever waits for them. */
+  hang?(): void;
+  /** All is well again. */
+  work(): void;
 }
 
 /** What a test has at hand. */

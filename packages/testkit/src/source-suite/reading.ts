@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Source, SourceReader, SourceSplit } from '@weir/core/contracts';
+import type { ReaderContext, Source, SourceReader, SourceSplit } from '@weir/core/contracts';
+import { settlesWithin } from '../adapters/deadline.js';
 import { readerContext } from '../contexts.js';
 import type { VirtualClock } from '../virtual-clock.js';
-import { clockOf, type SourceFixture } from './fixture.js';
+import { clockOf, type SourceBench, type SourceFixture } from './fixture.js';
 
 /** A poll without a record, over and over, is a reader that does nothing. */
 const MOST_EMPTY_POLLS = 100_000;
+
+const ANSWERS_WITHIN_MS = 4000;
 
 export interface Reading<T> {
   readonly records: readonly T[];
@@ -20,8 +23,9 @@ export function openReader<T>(
   split: SourceSplit,
   position?: unknown,
   source: Source<T> = fixture.source(),
+  context: Partial<ReaderContext> = {},
 ): Promise<SourceReader<T>> {
-  return source.open(split, position, readerContext(clockOf(fixture)));
+  return source.open(split, position, readerContext({ ...clockOf(fixture), ...context }));
 }
 
 /** The answer of one poll, with time passing while it is awaited. */
@@ -30,10 +34,32 @@ export async function poll<T>(
   reader: SourceReader<T>,
   max: number,
 ): Promise<readonly T[] | 'end'> {
-  const answer = await withTime(fixture.clock, reader.poll(max));
+  const answer = await inTime(fixture, withTime(fixture.clock, reader.poll(max)), 'a poll brings nothing');
   if (answer !== 'end')
     assert(answer.length <= max, `${String(answer.length)} records are more than the ${String(max)} asked for`);
   return answer;
+}
+
+/** What a promise settles to; fails, and says `otherwise`, if the source takes too long. */
+export async function inTime<T, V>(
+  { answersWithinMs = ANSWERS_WITHIN_MS }: SourceFixture<T>,
+  waiting: V | Promise<V>,
+  otherwise: string,
+): Promise<V> {
+  if (waiting instanceof Promise)
+    assert(await settlesWithin(answersWithinMs, waiting), `${otherwise} within ${String(answersWithinMs)} ms`);
+  return waiting;
+}
+
+/** Closes a reader, with what waits for it. */
+export async function closeInTime<T>(
+  fixture: SourceFixture<T>,
+  reader: SourceReader<T>,
+  outstanding: Promise<unknown>,
+): Promise<void> {
+  const polled = outstanding.catch(() => undefined);
+  await inTime(fixture, reader.close(), 'close does not settle');
+  await inTime(fixture, polled, 'the outstanding poll does not settle');
 }
 
 /** Up to `limit` records, polled `max` at a time. */
@@ -47,11 +73,11 @@ export async function read<T>(
   const positions: { count: number; position: unknown }[] = [];
   for (let empty = 0; records.length < limit;) {
     const answer = await poll(fixture, reader, Math.min(max, limit - records.length));
+    if (answer !== 'end') records.push(...answer);
+    positions.push({ count: records.length, position: reader.position() });
     if (answer === 'end') return { records, positions, ended: true };
     empty = answer.length === 0 ? empty + 1 : 0;
     assert(empty < MOST_EMPTY_POLLS, `${String(MOST_EMPTY_POLLS)} polls in a row without a record`);
-    records.push(...answer);
-    positions.push({ count: records.length, position: reader.position() });
   }
   return { records, positions, ended: false };
 }
@@ -79,4 +105,23 @@ async function withTime<V>(clock: VirtualClock | undefined, waiting: V | Promise
   waiting.then(settled, settled);
   await clock.until(() => progress.settled);
   return waiting;
+}
+
+/** Every split, with the records that are expected of it. */
+export async function inputs<T>({
+  fixture,
+  splits,
+}: SourceBench<T>): Promise<{ split: SourceSplit; expected: readonly T[] }[]> {
+  return (await splits()).map((split) => ({ split, expected: expectedOf(fixture, split.id) }));
+}
+
+function expectedOf<T>({ expected }: SourceFixture<T>, id: string): readonly T[] {
+  const records = expected[id];
+  assert(records, `split ${id} is expected`);
+  return records;
+}
+
+/** One more than there is, so that a reader that gives too much is found out. */
+export function limitOf(expected: readonly unknown[], bounded: boolean): number {
+  return bounded ? expected.length + 1 : expected.length;
 }

@@ -11,10 +11,27 @@ const lists: Readonly<Record<string, readonly (readonly string[])[]>> = {
 describe('paged source', () => {
   sourceSuite(test, {
     capabilities: { grade: 'replayable', bounded: true },
-    create: () => ({
-      source: () => pagedSource({ lists: Object.keys(lists), fetchPage: async (list, page) => lists[list]?.[page] }),
-      expected: { berries: ['currant', 'elder', 'sloe', 'whort'], stones: ['plum', 'cherry', 'peach'], empty: [] },
-      gone: { splitId: 'stones', position: { page: 1, taken: 3 } },
-    }),
+    create() {
+      let state: 'works' | 'fails' | 'hangs' = 'works';
+      const fetchPage = async (
+        list: string,
+        page: number,
+        signal: AbortSignal,
+      ): Promise<readonly string[] | undefined> => {
+        if (state === 'fails') throw new Error('503');
+        if (state === 'hangs') await new Promise((_, reject) => signal.addEventListener('abort', reject));
+        return lists[list]?.[page];
+      };
+      return {
+        source: () => pagedSource({ lists: Object.keys(lists), fetchPage }),
+        expected: { berries: ['currant', 'elder', 'sloe', 'whort'], stones: ['plum', 'cherry', 'peach'], empty: [] },
+        gone: { splitId: 'stones', position: { page: 1, taken: 3 } },
+        outside: {
+          fail: () => (state = 'fails'),
+          hang: () => (state = 'hangs'),
+          work: () => (state = 'works'),
+        },
+      };
+    },
   });
 });

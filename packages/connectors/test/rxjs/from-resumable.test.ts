@@ -12,6 +12,8 @@ import {
   observeOn,
   of,
   range,
+  ReplaySubject,
+  skip,
   Subject,
   throwError,
   type ObservableInput,
@@ -48,6 +50,71 @@ describe.each(Object.entries(INPUTS))('the contract of sources is kept by fromRe
     }),
   });
 });
+
+describe.each(['a log that is followed from its end', 'a log that has records already'])(
+  'the contract of sources is kept by fromResumable over %s',
+  (which) => {
+    sourceSuite(test, {
+      capabilities: { grade: 'replayable', bounded: false },
+      create() {
+        const log = new ReplaySubject<number>();
+        let length = 0;
+        let state: 'works' | 'fails' | 'hangs' = 'works';
+        const append = (count: number): void => {
+          for (let i = 0; i < count; i++) log.next(length++);
+        };
+        const already = which === 'a log that has records already' ? 5 : 0;
+        const open = async function* (at: number, signal: AbortSignal): AsyncGenerator<Item> {
+          const pulled = eachValueFrom(log.pipe(skip(at)), signal);
+          for await (const n of pulled) {
+            if (state === 'fails') throw new Error('the log is down');
+            if (state === 'hangs' && !signal.aborted)
+              await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            yield item(n);
+          }
+        };
+        append(already);
+        return {
+          source: () => fromResumable({ start: length - already, capacity: 1, open }),
+          expected: { resumable: upTo(already) },
+          arriving: {
+            splitId: 'resumable',
+            records: [already, already + 1, already + 2],
+            arrive: () => {
+              append(3);
+            },
+          },
+          outside: {
+            fail: () => (state = 'fails'),
+            hang: () => (state = 'hangs'),
+            work: () => (state = 'works'),
+          },
+        };
+      },
+    });
+  },
+);
+
+/** What an Observable has and brings, one value after the other. */
+async function* eachValueFrom<V>(source: Observable<V>, signal: AbortSignal): AsyncGenerator<V> {
+  const values: V[] = [];
+  let wake: () => void = () => undefined;
+  const subscription = source.subscribe((value) => {
+    values.push(value);
+    wake();
+  });
+  signal.addEventListener('abort', () => {
+    wake();
+  });
+  try {
+    while (!signal.aborted) {
+      if (values.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      else yield values.shift() as V;
+    }
+  } finally {
+    subscription.unsubscribe();
+  }
+}
 
 /** A reader from `position` on. */
 function reading(

@@ -37,21 +37,31 @@ export function shortReads(disk: FileSystem, bytes: number): FileSystem {
   return withReads(disk, (handle, position, length) => handle.read(position, Math.min(length, bytes)));
 }
 
+/** The same disk, whose reads fail from `fail` until `work`. */
+export function failingReads(disk: FileSystem): { readonly fileSystem: FileSystem; fail(): void; work(): void } {
+  let fails = false;
+  return {
+    fileSystem: withReads(disk, async (handle, position, length) => {
+      if (fails) throw Object.assign(new Error('EIO: read'), { code: 'EIO' });
+      return handle.read(position, length);
+    }),
+    fail: () => {
+      fails = true;
+    },
+    work: () => {
+      fails = false;
+    },
+  };
+}
+
 function withReads(
   disk: FileSystem,
   read: (handle: FileHandle, position: number, length: number) => Promise<Uint8Array>,
 ): FileSystem {
-  return new Proxy(disk, {
-    get(target, name) {
-      if (name !== 'open') {
-        const member: unknown = Reflect.get(target, name);
-        return typeof member === 'function' ? (member.bind(target) as unknown) : member;
-      }
-      const open: FileSystem['open'] = async (file, mode) => {
-        const handle = await target.open(file, mode);
-        return { ...handle, read: (position, length) => read(handle, position, length) };
-      };
-      return open;
+  return delegating(disk, {
+    open: async (file, mode) => {
+      const handle = await disk.open(file, mode);
+      return { ...handle, read: (position, length) => read(handle, position, length) };
     },
   });
 }

@@ -7,7 +7,7 @@ import { sourceSuite, type SourceFixture } from '@weir/testkit';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { csv, fileSource, jsonLines, parquet, textLines, type Decoder } from '../../../src/file/index.js';
-import { filesOf, put, shortReads } from '../../support/files.js';
+import { failingReads, filesOf, put, shortReads } from '../../support/files.js';
 
 const capabilities = { grade: 'replayable', bounded: true } as const;
 
@@ -75,6 +75,15 @@ for (const [name, kind] of Object.entries(KINDS)) {
   });
   describe(`a source of files of ${name} whose reads are short`, () => {
     sourceSuite(test, { capabilities, create: async () => fixture(kind, shortReads(await filesOf({}), 50), 'in') });
+  });
+  describe(`a source of files of ${name} whose disk fails`, () => {
+    sourceSuite(test, {
+      capabilities,
+      async create() {
+        const { fileSystem, ...outside } = failingReads(shortReads(await filesOf({}), 50));
+        return { ...(await fixture(kind, fileSystem, 'in')), outside };
+      },
+    });
   });
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path/posix';
 import type { FileHandle, FileSystem } from '@weir/core/contracts';
-import { CrashFileSystem } from '@weir/testkit';
+import { CrashFileSystem, delegating } from '@weir/testkit';
 
 /** A disk in memory that holds these files. */
 export async function filesOf(contents: Readonly<Record<string, string | Uint8Array>>): Promise<CrashFileSystem> {
@@ -27,9 +27,9 @@ export async function textOf(disk: FileSystem, name: string): Promise<string> {
 
 /** The same disk, but each read of an open file fails as one of a broken disk does. */
 export function failingReads(disk: FileSystem): FileSystem {
-  return withReads(disk, () =>
-    Promise.reject(Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' })),
-  );
+  const { fileSystem, fail } = unreliableReads(disk);
+  fail();
+  return fileSystem;
 }
 
 /** The same disk, but a read gives `bytes` bytes at most, as reads may. */
@@ -38,11 +38,11 @@ export function shortReads(disk: FileSystem, bytes: number): FileSystem {
 }
 
 /** The same disk, whose reads fail from `fail` until `work`. */
-export function failingReads(disk: FileSystem): { readonly fileSystem: FileSystem; fail(): void; work(): void } {
+export function unreliableReads(disk: FileSystem): { readonly fileSystem: FileSystem; fail(): void; work(): void } {
   let fails = false;
   return {
     fileSystem: withReads(disk, async (handle, position, length) => {
-      if (fails) throw Object.assign(new Error('EIO: read'), { code: 'EIO' });
+      if (fails) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
       return handle.read(position, length);
     }),
     fail: () => {

@@ -7,7 +7,7 @@ import { sourceSuite, type SourceFixture } from '@weir/testkit';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { csv, fileSource, jsonLines, parquet, textLines, type Decoder } from '../../../src/file/index.js';
-import { failingReads, filesOf, put, shortReads } from '../../support/files.js';
+import { filesOf, put, shortReads, unreliableReads } from '../../support/files.js';
 
 const capabilities = { grade: 'replayable', bounded: true } as const;
 
@@ -80,7 +80,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
     sourceSuite(test, {
       capabilities,
       async create() {
-        const { fileSystem, ...outside } = failingReads(shortReads(await filesOf({}), 50));
+        const { fileSystem, ...outside } = unreliableReads(shortReads(await filesOf({}), 50));
         return { ...(await fixture(kind, fileSystem, 'in')), outside };
       },
     });

@@ -20,7 +20,7 @@ export type EnumeratorFault =
 let runs = 0;
 
 /** Deals out splits with these ids; right in everything but its fault. */
-export function arrayEnumerator(ids: readonly string[], fault: string | undefined): SplitEnumerator<SourceSplit> {
+export function arrayEnumerator(ids: readonly string[], fault: string | undefined): SplitEnumerator {
   const run = runs++;
   const named = fault === 'other ids in each run' ? ids.map((id) => (run % 2 === 0 ? id : `${id}'`)) : ids;
   const inner = staticSplits(named.map((id) => splitOf(id, fault)));

@@ -76,6 +76,7 @@ export const SCENARIOS = [
     of: DECIDER,
     names: ['testEnqueueOnTooManyCleaning'],
     about: 'requests wait while too many old checkpoints are being removed',
+    without: 'no request waits for removals: what is postponed is bounded, and holds up nothing',
   },
   { of: DECIDER, names: ['testQueueSizeLimit'], about: 'a full queue refuses exactly one' },
   {

@@ -1,11 +1,12 @@
 import {
   untilAborted,
+  type AttemptGateway,
   type CheckpointId,
   type CheckpointLocation,
   type CheckpointMetadata,
 } from '@weir/core/contracts';
+import type { CommitWatch } from './commit-watch.js';
 import { encodeCommitted } from './committed-mark.js';
-import type { CompletingAttempt } from './completion.js';
 import type { CheckpointedJob } from './job.js';
 import { within } from './within.js';
 
@@ -19,10 +20,20 @@ interface Committing {
   readonly committables: number;
 }
 
+/** What committing needs of the running attempt. */
+export interface CommittingAttempt {
+  readonly gateway: AttemptGateway;
+  /** Aborts when the attempt ends. */
+  readonly signal: AbortSignal;
+  readonly commits: CommitWatch;
+  /** The attempt has not ended before this has settled. */
+  writes(writing: Promise<void>): void;
+}
+
 /** Tells subtasks that the checkpoint is complete. Settles when what it covers is visible, and that is written down beside it; rejects if the attempt ends first. */
 export async function commit(
   { id, location, metadata, committables }: Committing,
-  attempt: CompletingAttempt,
+  attempt: CommittingAttempt,
   { context, storage, unanswered }: CheckpointedJob,
 ): Promise<void> {
   attempt.signal.throwIfAborted();

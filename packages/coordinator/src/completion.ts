@@ -2,7 +2,6 @@ import {
   encodeMetadata,
   isWeirError,
   type AbortReason,
-  type AttemptGateway,
   type CheckpointId,
   type CheckpointLocation,
   type CheckpointMetadata,
@@ -12,8 +11,7 @@ import {
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { committablesOf, statsOf } from './checkpoint-stats.js';
-import { commit } from './commit.js';
-import type { CommitWatch } from './commit-watch.js';
+import { commit, type CommittingAttempt } from './commit.js';
 import { describeCheckpoint } from './describe.js';
 import { fallBackTo, remainsOf } from './fall-back.js';
 import type { Remains } from './give-up.js';
@@ -31,18 +29,12 @@ export interface Completion {
 const NONE: ReadonlySet<string> = new Set();
 
 /** What completing needs of the running attempt. */
-export interface CompletingAttempt {
-  readonly gateway: AttemptGateway;
-  /** Aborts when the attempt ends. */
-  readonly signal: AbortSignal;
+export interface CompletingAttempt extends CommittingAttempt {
   readonly restoredFrom: RestoredFrom | undefined;
   /** As it runs. */
   readonly plan: PlanDescription;
-  readonly commits: CommitWatch;
   giveUp(pending: PendingCheckpoint, reason: AbortReason, error: unknown, remains?: Remains): void;
   answer(pending: PendingCheckpoint, completion: Completion): void;
-  /** The attempt has not ended before this has settled. */
-  writes(writing: Promise<void>): void;
   abortOlder(than: CheckpointId): void;
   fail(error: Error): void;
 }

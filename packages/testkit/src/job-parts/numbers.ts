@@ -1,4 +1,4 @@
-import { nextTurn, staticSplits, type Clock, type Source } from '@weir/core/contracts';
+import { staticSplits, type Clock, type Source } from '@weir/core/contracts';
 
 export interface NumbersOptions {
   /** Records per poll. Default: as many as asked for. */
@@ -16,8 +16,11 @@ export function numbers(
     grade: 'replayable',
     bounded: true,
     enumerator: () => staticSplits([{ id: 'numbers' }]),
-    async open(_split, position = 0, { clock }) {
+    async open(_split, position = 0, { clock, signal }) {
       let next = position;
+      const pause = turnsOf(clock, turnsBetween);
+      // A close that never reaches the reader leaves no turn behind either.
+      signal.addEventListener('abort', pause.end, { once: true });
       const take = (max: number): readonly number[] | 'end' => {
         if (next >= count) return 'end';
         const first = next;
@@ -25,14 +28,38 @@ export function numbers(
         return Array.from({ length: next - first }, (_, i) => first + i);
       };
       return {
-        poll: (max) => (turnsBetween === 0 ? take(max) : turns(clock, turnsBetween).then(() => take(max))),
+        poll: (max) => (turnsBetween === 0 ? take(max) : pause.over().then(() => take(max))),
         position: () => next,
-        close: async () => undefined,
+        close: async () => {
+          pause.end();
+        },
       };
     },
   };
 }
 
-async function turns(clock: Clock, count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await nextTurn(clock);
+/** So many turns of the event loop, each time anew, until it is ended. */
+function turnsOf(clock: Clock, count: number): { over(): Promise<void>; readonly end: () => void } {
+  let end = (): void => undefined;
+  return {
+    over: () =>
+      new Promise((resolve) => {
+        let left = count;
+        const take = (): void => {
+          if (left-- === 0) {
+            resolve();
+            return;
+          }
+          const cancel = clock.nextTurn(take);
+          end = () => {
+            cancel();
+            resolve();
+          };
+        };
+        take();
+      }),
+    end: () => {
+      end();
+    },
+  };
 }

@@ -101,7 +101,7 @@ test('a slow disk makes a checkpoint late, and nothing else', async () => {
 test.each<[string, StorageFault]>([
   ['whose metadata was cut short', { on: 'publish', nth: 1, does: { kind: 'truncate', bytes: 20 } }],
   ['that cannot be read whole', { on: 'read', nth: 'all', does: { kind: 'truncate', bytes: 20 } }],
-  ['of which a blob lost its end', { on: 'write', nth: 1, does: { kind: 'truncate', bytes: 1 } }],
+  ['of which a blob lost its end', { on: 'write', nth: 'all', does: { kind: 'truncate', bytes: 1 } }],
 ])('a checkpoint %s ends the job with a name, and nothing starts over', async (_, fault) => {
   const { sink, failure } = await run(benchWith(fault), 50);
   expect(failure).toMatchObject({ code: 'CHECKPOINT_UNREADABLE' });

@@ -126,6 +126,7 @@ function committedAndForgotten(): Sink<number, 'exactly-once', readonly number[]
         close: () => undefined,
       };
     },
+    destination: () => ({ id: 'place', name: 'a place', committed: [] }),
     committer: (): Committer<readonly number[]> => ({
       commit: (committables) => Promise.resolve(committables.map(() => ({ kind: 'committed' }))),
     }),

@@ -7,9 +7,11 @@ import {
   messageOf,
   nextTurn,
   NO_METRICS,
+  type Awaitable,
   type Logger,
   type Metrics,
   type Sink,
+  type SinkDestination,
   type Source,
 } from '@weir/core/contracts';
 import { flatMap, keyBy, keyedProcess, map, valueState, type Emit } from '@weir/core/operators';
@@ -142,12 +144,16 @@ async function run(place: Place, make: () => unknown, times: number): Promise<Ru
           at('write');
           return later('write later').then(() => writer.write(batch));
         },
-        prepareCommit: (id) => (at('prepare commit'), writer.prepareCommit?.(id) ?? []),
+        prepareCommit: (id, kind) => (at('prepare commit'), writer.prepareCommit?.(id, kind) ?? []),
         close: async () => {
           await writer.close();
           at('close sink');
         },
       };
+    },
+    destination(context) {
+      at('find destination');
+      return memory.destination?.(context) as Awaitable<SinkDestination>;
     },
     async committer(context) {
       const committer = await memory.committer?.(context);

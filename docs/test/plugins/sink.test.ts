@@ -1,3 +1,4 @@
+import { CommitMarks } from '@weir/core/contracts';
 import { sinkSuite } from '@weir/testkit';
 import { describe, test } from 'vitest';
 import { serviceSink, type BatchService } from '../../examples/plugins/service-sink.js';
@@ -7,12 +8,17 @@ describe('service sink', () => {
     capabilities: { grade: 'exactly-once' },
     create() {
       const batches = new Map<string, readonly number[]>();
+      const marks = new CommitMarks();
       const service: BatchService<number> = {
-        async put(name, records) {
+        url: 'https://batches.example',
+        id: () => Promise.resolve('cluster-7'),
+        async put(name, records, mark) {
           if (batches.has(name)) return 'known';
+          marks.add(mark);
           batches.set(name, records);
           return 'taken';
         },
+        marks: () => Promise.resolve(marks.all),
       };
       return {
         sink: () => serviceSink(service),

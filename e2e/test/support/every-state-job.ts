@@ -65,6 +65,7 @@ export function lineSink(writeMs = 0): LineSink {
         close: () => undefined,
       };
     },
+    destination: () => ({ id: 'place', name: 'a place', committed: [] }),
     committer: () => ({
       commit: async (committables) =>
         committables.map(({ identity, payload }) => {

@@ -8,6 +8,7 @@ import {
   type CheckpointStatistics,
   type CheckpointStats,
   type CoordinatorContext,
+  type Lineage,
   type PlanDescription,
   type RestoreFrom,
   type RestorePlan,
@@ -113,6 +114,13 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       this.#context.emit({ kind: 'restored', checkpointId, pointer, attempt: number });
     }
     return { attempt: number, lineage: job.ledger.lineage, restore };
+  }
+
+  branch(attempt: AttemptNumber): Lineage {
+    const { ledger } = this.#started();
+    if (attempt !== this.#current?.number) throw fenced(this.#context, attempt);
+    ledger.branch(this.#context.newId());
+    return ledger.lineage;
   }
 
   attemptRunning(gateway: AttemptGateway): void {

@@ -3,7 +3,7 @@ import { subsume, type CompletedCheckpoint } from './retention.js';
 
 /** What the job can fall back to and which id comes next: the coordinator's memory from one attempt to the next. */
 export class CheckpointLedger {
-  readonly lineage: Lineage;
+  #lineage: Lineage;
   readonly #numRetained: number;
   #nextId: CheckpointId;
   #completed: readonly CompletedCheckpoint[];
@@ -16,10 +16,18 @@ export class CheckpointLedger {
     completed: readonly CompletedCheckpoint[];
     numRetained: number;
   }) {
-    this.lineage = parts.lineage;
+    this.#lineage = parts.lineage;
     this.#nextId = parts.nextId;
     this.#completed = parts.completed;
     this.#numRetained = parts.numRetained;
+  }
+
+  /** Of the checkpoints to come. */
+  get lineage(): Lineage {
+    return this.#lineage;
+  }
+  branch(lineage: Lineage): void {
+    this.#lineage = lineage;
   }
 
   takeId(): CheckpointId {

@@ -232,7 +232,13 @@ describe('keyed state', () => {
 });
 
 describe('committables', () => {
-  const handle = (newest: number): CommittablesHandle => ({ serializer, newest, count: 1, blob });
+  const handle = (newest: number): CommittablesHandle => ({
+    destination: { id: 'place', name: 'place' },
+    serializer,
+    newest,
+    count: 1,
+    blob,
+  });
 
   property.prop([fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }), fc.integer({ min: 1, max: 9 })])(
     'go to exactly one subtask, whatever the parallelism was',

@@ -101,6 +101,7 @@ describe('auto', () => {
     const [source, out] = gateway.subtasks.map((subtask) => gateway.ackOf(1, subtask));
     const serializer = { id: 's', version: 1 };
     const committables = {
+      destination: { id: 'place', name: 'place' },
       serializer,
       newest: 41,
       count: 1,

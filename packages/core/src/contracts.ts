@@ -1,5 +1,6 @@
 // The contracts between weir and its plugins, and the words they are made of.
 export { ERROR_CODES, WeirError, causesOf, isRecoverable, isWeirError, messageOf, propertyOf } from './errors.js';
+export { CommitMarks } from './contracts/commit-marks.js';
 export type { ErrorCode, ErrorRecord, WeirErrorOptions } from './errors.js';
 export { classifyFailure, isIoFailure } from './failures.js';
 export type { FailureClass } from './failures.js';
@@ -137,7 +138,9 @@ export type {
   CommitOutcome,
   Committer,
   Sink,
+  CommitMark,
   SinkContext,
+  SinkDestination,
   SinkGrade,
   SinkWriter,
   SinkWriterContext,
@@ -145,8 +148,10 @@ export type {
 export type {
   BlobHandle,
   BlobPart,
+  CheckpointRef,
   Committable,
   CommittableIdentity,
+  DestinationRef,
   ChannelStateHandle,
   CommittablesHandle,
   EdgeName,

@@ -29,12 +29,15 @@ export function readerContext(changes: Partial<ReaderContext> = {}): ReaderConte
   return { ...sourceContext(changes), subtask: 0, ...changes };
 }
 
+/** Shared, so that what a sink makes of chance differs from attempt to attempt, and is the same in each run. */
+const chance = seededRandom(1);
+
 /** What a sink writer is given when nothing around it matters: lineage `lineage`, attempt 1, subtask 0 of 1, checkpointing on, a fresh start. */
 export function sinkContext(changes: Partial<SinkWriterContext> = {}): SinkWriterContext {
   return {
-    ...sourceContext({ uid: 'sink' }),
+    ...sourceContext({ uid: 'sink', random: chance }),
     lineage: 'lineage',
-    restored: false,
+    restoredFrom: undefined,
     checkpointing: true,
     subtask: 0,
     restoredState: [],

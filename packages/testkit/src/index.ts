@@ -56,7 +56,7 @@ export { seededRandom } from './seeded-random.js';
 export { serializerSuite } from './serializer-suite.js';
 export type { SerializerSuiteOptions } from './serializer-suite.js';
 export { sinkSuite } from './sink-suite/sink-suite.js';
-export type { SinkFixture, SinkSuiteOptions } from './sink-suite/fixture.js';
+export type { BrokenLine, SinkFixture, SinkLine, SinkSuiteOptions } from './sink-suite/fixture.js';
 export { sourceSuite } from './source-suite/source-suite.js';
 export type { ArrivingRecords, SourceFixture, SourceOutside, SourceSuiteOptions } from './source-suite/fixture.js';
 export { stateBackendSuite } from './state-backend-suite/state-backend-suite.js';

@@ -1,4 +1,4 @@
-import type { Committable, Committer, Sink, SinkWriter } from '@weir/core/contracts';
+import { CommitMarks, type Committable, type Committer, type Sink, type SinkWriter } from '@weir/core/contracts';
 
 /** An array that a job writes to. */
 export interface Collected<T> {
@@ -15,12 +15,14 @@ export interface Collected<T> {
 export function collected<T>(): Collected<T> {
   const records: T[] = [];
   const committed = new Set<string>();
+  const marks = new CommitMarks();
   const committer: Committer<readonly T[]> = {
     async commit(committables) {
       return committables.map((committable) => {
         const name = nameOf(committable);
         if (committed.has(name)) return { kind: 'already-committed' };
         committed.add(name);
+        marks.add(committable.identity);
         for (const record of committable.payload) records.push(record);
         return { kind: 'committed' };
       });
@@ -28,7 +30,17 @@ export function collected<T>(): Collected<T> {
   };
   return {
     records,
-    sink: { grade: 'exactly-once', open: () => new CollectedWriter<T>(), committer: () => committer },
+    sink: {
+      grade: 'exactly-once',
+      // The records themselves are in the checkpoint: whichever process restores it can commit them.
+      destination: ({ lineage, restoredFrom }) => ({
+        id: 'collected',
+        name: 'an array of the process',
+        committed: marks.of(lineage, restoredFrom),
+      }),
+      open: () => new CollectedWriter<T>(),
+      committer: () => committer,
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  CommitMarks,
   nextTurn,
   type CheckpointId,
   type Clock,
@@ -32,14 +33,21 @@ export function committedSink<T, V>(
   valuesOf: (batch: CommittedBatch<T>) => Iterable<V>,
 ): Sink<T, 'exactly-once', readonly T[]> {
   const emitted = new EmittedCommittables();
+  const marks = new CommitMarks();
   let backlog = new Backlog(capacity);
 
   return {
     grade: 'exactly-once',
-    prepare({ restored }) {
+    // The records themselves are in the checkpoint: whichever process restores it can emit them.
+    destination: ({ lineage, restoredFrom }) => ({
+      id: 'committed',
+      name: 'the subscribers of the process',
+      committed: marks.of(lineage, restoredFrom),
+    }),
+    prepare({ restoredFrom }) {
       output.begin();
       // A fresh start brings nothing back.
-      if (!restored) emitted.clear();
+      if (restoredFrom === undefined) emitted.clear();
       backlog = new Backlog(capacity);
     },
     open: (context) =>
@@ -53,6 +61,7 @@ export function committedSink<T, V>(
         if (emitted.has(identity)) return { kind: 'already-committed' };
         // Before anything is handed out: a subscriber that throws must not make the others see it twice.
         if (checkpointId > 0) emitted.add(identity);
+        marks.add(identity);
         try {
           await handOut(valuesOf({ checkpointId, records: payload }), output, clock);
           return { kind: 'committed' };

@@ -33,6 +33,6 @@ export class EmittedCommittables {
   }
 }
 
-function nameOf({ lineage, attempt, checkpointId, subtask, sequence }: CommittableIdentity): string {
-  return JSON.stringify([lineage, attempt, checkpointId, subtask, sequence]);
+function nameOf({ sink, lineage, attempt, checkpointId, subtask, sequence }: CommittableIdentity): string {
+  return JSON.stringify([sink, lineage, attempt, checkpointId, subtask, sequence]);
 }

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { committedSink } from '../../src/rxjs/committed-sink.js';
 import { JobOutput } from '../../src/rxjs/job-output.js';
 
+const RESTORED = { lineage: 'lineage', checkpointId: 1 };
+
 /** The sink of `committed`, driven as the engine does; `attempt` opens it once more. */
 function bench(capacity = 100): {
   readonly seen: number[];
@@ -45,7 +47,7 @@ class Attempt {
 
   async prepare(checkpointId: number): Promise<Committable<readonly number[]>[]> {
     const { job, lineage, uid, attempt, subtask } = this.#context;
-    const payloads = (await this.writer.prepareCommit?.(checkpointId)) ?? [];
+    const payloads = (await this.writer.prepareCommit?.(checkpointId, 'checkpoint')) ?? [];
     return payloads.map((payload) => ({
       identity: { job, lineage, sink: uid, attempt, checkpointId, subtask, sequence: this.#sequence++ },
       payload,
@@ -89,12 +91,12 @@ describe('the sink of committed', () => {
     void first.writer.write([1, 2]);
     const prepared = await first.prepare(1);
     await first.commit(prepared);
-    const second = await attempt({ restored: true });
+    const second = await attempt({ restoredFrom: RESTORED });
     expect(await second.commit(prepared)).toEqual([{ kind: 'already-committed' }]);
     expect(seen).toEqual([1, 2]);
 
     const elsewhere = bench();
-    expect(await (await elsewhere.attempt({ restored: true })).commit(prepared)).toEqual([{ kind: 'committed' }]);
+    expect(await (await elsewhere.attempt({ restoredFrom: RESTORED })).commit(prepared)).toEqual([{ kind: 'committed' }]);
     expect(elsewhere.seen).toEqual([1, 2]);
   });
 
@@ -112,7 +114,7 @@ describe('the sink of committed', () => {
       { kind: 'failed', error: { message: 'page is gone' } },
       { kind: 'committed' },
     ]);
-    expect(await (await attempt({ restored: true })).commit(prepared)).toEqual([{ kind: 'already-committed' }]);
+    expect(await (await attempt({ restoredFrom: RESTORED })).commit(prepared)).toEqual([{ kind: 'already-committed' }]);
     expect(seen).toEqual([1, 2, 3]);
   });
 
@@ -189,7 +191,7 @@ describe('the sink of committed', () => {
       void first.writer.write([1, 2, 3]);
       const prepared = await first.prepare(1);
       const { nextBarrier } = waits();
-      const second = await attempt({ restored: true, nextBarrier });
+      const second = await attempt({ restoredFrom: RESTORED, nextBarrier });
       await second.commit(prepared);
       expect(second.writer.write([4, 5, 6])).toBe(undefined);
       expect(await settles(second.writer.write([7]))).toBe(false);

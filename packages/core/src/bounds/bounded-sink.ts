@@ -1,28 +1,33 @@
 import { delegating } from '../contracts/delegating.js';
 import type { Committer, Sink, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
 import type { OperatorUid } from '../element/ids.js';
+import { checkedCommitter, checkedWriter } from './sink-answers.js';
 import type { CallBounds } from './bounded-calls.js';
 
 /** The same sink, each call of which answers or fails in its time. A writer or committer that comes too late is closed. */
 export function boundedSink<T>(sink: Sink<T>, uid: OperatorUid, calls: CallBounds): Sink<T> {
   const of = `sink ${uid}`;
+  const destination = sink.destination?.bind(sink);
   const prepare = sink.prepare?.bind(sink);
   const committer = sink.committer?.bind(sink);
   return delegating(sink, {
+    ...(destination !== undefined && {
+      destination: (context) => calls.run('sink.destination', of, () => destination(context)),
+    }),
     ...(prepare !== undefined && {
       prepare: (context) => calls.run('sink.prepare', of, () => prepare(context)),
     }),
     async open(context) {
       const waits = new Waits();
       const opened = calls.run('sink.open', of, () => sink.open(waits.counted(context)), { late: (l) => l.close() });
-      return boundedWriter(await opened, of, calls, waits);
+      return boundedWriter(checkedWriter(await opened, context), of, calls, waits);
     },
     ...(committer !== undefined && {
       async committer(context) {
         const made = calls.run('sink.committer', of, () => committer(context), {
           late: (l) => l.close?.(),
         });
-        return boundedCommitter(await made, of, calls);
+        return boundedCommitter(checkedCommitter(await made, context), of, calls);
       },
     }),
   });
@@ -62,7 +67,7 @@ function boundedWriter<T>(writer: SinkWriter<T>, of: string, calls: CallBounds, 
     write: (batch) => calls.run('sink.write', of, () => writer.write(batch), options),
     ...(flush !== undefined && { flush: () => calls.run('sink.flush', of, () => flush()) }),
     ...(prepareCommit !== undefined && {
-      prepareCommit: (id) => calls.run('sink.prepareCommit', of, () => prepareCommit(id)),
+      prepareCommit: (id, kind) => calls.run('sink.prepareCommit', of, () => prepareCommit(id, kind)),
     }),
     close: () => calls.run('sink.closeWriter', of, () => writer.close()),
   });

@@ -48,6 +48,7 @@ export const CALLS = {
   'source.completed': { contract: 'source', bound: 'total' },
   'source.closeReader': { contract: 'source', bound: 'closing' },
   'source.closeEnumerator': { contract: 'source', bound: 'closing' },
+  'sink.destination': { contract: 'sink', bound: 'total' },
   'sink.prepare': { contract: 'sink', bound: 'total' },
   'sink.open': { contract: 'sink', bound: 'total' },
   'sink.committer': { contract: 'sink', bound: 'total' },

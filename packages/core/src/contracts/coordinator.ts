@@ -134,6 +134,11 @@ export interface CheckpointCoordinator {
   start(restoreFrom: RestoreFrom, signal: AbortSignal): Promise<StartDecision>;
   /** A new attempt number, recorded durably, and what it restores (the newest completed checkpoint by now). The previous attempt is dead. */
   beginAttempt(): Promise<AttemptStart>;
+  /**
+   * The attempt goes back behind output that was committed, which it may: what it makes is another history. A new lineage, which checkpoints have
+   * from now on. Called at most once per attempt, after `beginAttempt` and before `attemptRunning`.
+   */
+  branch(attempt: AttemptNumber): Lineage;
   /** Every subtask of the attempt runs: checkpoints may be triggered. */
   attemptRunning(gateway: AttemptGateway): void;
   /** A subtask's message; those of old attempts are recognised and dropped. */

@@ -1,4 +1,4 @@
-import type { AttemptNumber, CheckpointId, SubtaskId } from '../element/ids.js';
+import type { AttemptNumber, CheckpointId, OperatorUid, SubtaskId } from '../element/ids.js';
 
 export type JobStatus =
   | 'created'
@@ -103,6 +103,24 @@ export type JobEvent = { readonly at: number } & (
       readonly counted: boolean;
     }
   | { readonly kind: 'committed'; readonly checkpointId: CheckpointId; readonly committables: number }
+  /** Output that was prepared in another place than the sink has now: it is not committed here, and nothing is done about it there. */
+  | {
+      readonly kind: 'output-left';
+      readonly sink: OperatorUid;
+      readonly destination: string;
+      readonly committables: number;
+      readonly checkpointId: CheckpointId;
+    }
+  /** A committer asked for another try; told each time. */
+  | {
+      readonly kind: 'commit-retry';
+      readonly sink: OperatorUid;
+      readonly subtask: number;
+      readonly committables: number;
+      readonly tries: number;
+      readonly delayMs: number;
+      readonly error: unknown;
+    }
   /** It was past its end, that is covered by a completed checkpoint, and its output is committed: it takes part in nothing any more. */
   | { readonly kind: 'subtask-finished'; readonly attempt: AttemptNumber; readonly subtask: SubtaskId }
   | { readonly kind: 'failure'; readonly attempt: AttemptNumber; readonly error: unknown }

@@ -1,11 +1,12 @@
 import type { AttemptNumber, CheckpointId, JobName, Lineage, OperatorUid } from '../element/ids.js';
+import type { SnapshotKind } from '../element/element.js';
 import type { Awaitable } from './awaitable.js';
 import type { Clock, Random } from './clock.js';
 import type { JobEnding } from './job-events.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { Serializer } from './serializer.js';
-import type { Committable } from './snapshot.js';
+import type { CheckpointRef, Committable, DestinationRef } from './snapshot.js';
 
 /** `exactly-once`: output appears when a checkpoint commits it. `idempotent`: writing again changes nothing. `at-least-once`: replays show. */
 export type SinkGrade = 'exactly-once' | 'idempotent' | 'at-least-once';
@@ -16,6 +17,11 @@ export interface Sink<in T, out K extends SinkGrade = SinkGrade, C = unknown> {
   /** For committables and writer state; absent: the default serializer. */
   readonly serializer?: Serializer | undefined;
   /**
+   * Where committed output goes: once per attempt, before `prepare`, and it changes nothing but what makes the place known. Present exactly when
+   * `committer` is. Prepared output is committed in the place it was prepared for and nowhere else.
+   */
+  destination?(context: SinkContext): Awaitable<SinkDestination>;
+  /**
    * Once per attempt, before any writer, in one place: checks and prepares what all subtasks share (SINK_DIRECTORY_OCCUPIED, left-overs of dead attempts).
    * Called after the attempt is the only one alive and before restored committables are committed.
    */
@@ -24,7 +30,21 @@ export interface Sink<in T, out K extends SinkGrade = SinkGrade, C = unknown> {
   /** Present exactly when writers make committables. */
   committer?(context: SinkWriterContext): Awaitable<Committer<C>>;
   /** The job is over, its last attempt is closed (or none began): free what outlives attempts. Called once per job. */
-  jobEnded?(job: JobName, ending: JobEnding): void;
+  jobEnded?(job: JobName, ending: JobEnding): Awaitable<void>;
+}
+
+/** A place that committed output goes to, known by what it is and not by the way there. */
+export interface SinkDestination extends DestinationRef {
+  /**
+   * Up to which checkpoint of each lineage output of this sink was committed there, as the place itself has it. A committer records it durably
+   * before any output of the checkpoint can be seen, or in the same transaction: so output that was taken away is told from output that was lost,
+   * and a restore that would repeat output from one that would not.
+   */
+  readonly committed: readonly CommitMark[];
+}
+export interface CommitMark extends CheckpointRef {
+  /** What the lineage went on from, if that was of another one. */
+  readonly from?: CheckpointRef | undefined;
 }
 
 export interface SinkContext {
@@ -33,8 +53,8 @@ export interface SinkContext {
   readonly uid: OperatorUid;
   readonly attempt: AttemptNumber;
   readonly parallelism: number;
-  /** True: this attempt continues from a checkpoint. */
-  readonly restored: boolean;
+  /** The checkpoint that this attempt continues from; undefined: it starts afresh. */
+  readonly restoredFrom: CheckpointRef | undefined;
   /** False: no checkpoints are taken. A transactional sink then publishes on roll and at the end, and its grade is at-least-once. */
   readonly checkpointing: boolean;
   readonly clock: Clock;
@@ -65,9 +85,10 @@ export interface SinkWriter<in T, C = unknown> {
   flush?(): Awaitable<void>;
   /**
    * Before a barrier leaves: everything written since the last call becomes payloads, durable outside when this settles.
-   * The engine gives each its identity and keeps it in the checkpoint until it is confirmed committed.
+   * The engine gives each its identity and keeps it in the checkpoint until it is confirmed committed. A `savepoint` is the user's: what is not
+   * committed by then may be asked for at any time later, also after the job has ended.
    */
-  prepareCommit?(checkpointId: CheckpointId): Awaitable<readonly C[]>;
+  prepareCommit?(checkpointId: CheckpointId, kind: SnapshotKind): Awaitable<readonly C[]>;
   /** State of the writer at the barrier, right after prepareCommit; fresh plain values. */
   state?(checkpointId: CheckpointId): readonly unknown[];
   /** Frees everything. What was not prepared is abandoned. Idempotent. */

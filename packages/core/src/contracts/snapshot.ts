@@ -114,6 +114,18 @@ export interface OperatorStateShare extends OperatorStateHandle {
   readonly share?: { readonly from: number; readonly to: number } | undefined;
 }
 
+/** A checkpoint, and the history that it belongs to. */
+export interface CheckpointRef {
+  readonly lineage: Lineage;
+  readonly checkpointId: CheckpointId;
+}
+/** A place that a sink's output goes to. */
+export interface DestinationRef {
+  /** Minted for the place and kept in it, or its own (a cluster's, a database's): the same wherever it is found, and no other's. */
+  readonly id: string;
+  /** For messages. */
+  readonly name: string;
+}
 /** Fixed when a committable is made, never changed by a restart or rescale. */
 export interface CommittableIdentity {
   readonly job: JobName;
@@ -131,6 +143,8 @@ export interface Committable<C = unknown> {
   readonly payload: C;
 }
 export interface CommittablesHandle {
+  /** Where they were prepared. */
+  readonly destination: DestinationRef;
   readonly serializer: SerializerRef;
   /** Largest checkpoint id among the committables, 0 without any. */
   readonly newest: CheckpointId;

@@ -110,6 +110,9 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
         logger: logger.child({ attempt }),
         metrics,
         verify: async () => coordinator?.verify(attempt),
+        allowDuplicates: settings?.allowDuplicates,
+        branch: coordinator && (() => coordinator.branch(attempt)),
+        emit,
         requestCheckpoint: coordinator === undefined ? undefined : () => coordinator.triggerCheckpoint(),
         report: (report) => coordinator?.receive(report),
         onFinished: (subtask) => {
@@ -140,7 +143,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
       host.observerFailures.failed('subscriber', `an event or status of job ${name}`, error);
     },
     run: () =>
-      tellingTheEnd(options.graph, name, logger, async () => {
+      tellingTheEnd(options.graph, name, logger, { clock, timeoutMs: cancellationTimeoutMs }, async () => {
         // The caller gets the handle before anything happens, so that it can subscribe.
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });
@@ -200,6 +203,12 @@ function say(event: JobEventBody, logger: HostServices['logger']): void {
       return;
     case 'warning':
       logger.warn({}, event.message);
+      return;
+    case 'output-left':
+      logger.warn(
+        { sink: event.sink, checkpoint: event.checkpointId, committables: event.committables },
+        `${String(event.committables)} prepared outputs of sink ${event.sink} stay uncommitted in ${event.destination}: the sink has another destination now`,
+      );
       return;
     case 'checkpoint-aborted':
       logger.warn({ checkpoint: event.checkpointId, reason: event.reason }, `checkpoint aborted: ${event.message}`);

@@ -6,8 +6,10 @@ import { boundedSource } from '../bounds/bounded-source.js';
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Clock, Random } from '../contracts/clock.js';
 import type { AttemptGateway, RestorePlan, SubtaskReport } from '../contracts/coordinator.js';
+import type { JobEventBody } from '../contracts/job-events.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
+import type { Sink } from '../contracts/sink.js';
 import type { BlobHandle, EnumeratorSnapshot } from '../contracts/snapshot.js';
 import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
 import type { Barrier } from '../element/element.js';
@@ -29,6 +31,7 @@ import { WeirError } from '../errors.js';
 import type { LoopNode } from '../graph/stream-node.js';
 import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
 import type { Operator, OperatorContext, OperatorEnd, OperatorSpec, RestoredState } from '../operator/operator.js';
+import type { CommitRetry } from '../operator/commit-queue.js';
 import { prepareSink, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
 import { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
@@ -48,6 +51,7 @@ import { refuseUnreadState } from './refuse-unread-state.js';
 import { restoreInFlight } from './restore-in-flight.js';
 import { restoreLoop } from './restore-loop.js';
 import { Scheduler } from './scheduler.js';
+import { SinkPlaces, type PlannedSink } from './sink-places.js';
 import { Sources } from './sources.js';
 import { Subtask, type SubtaskLoop } from './subtask.js';
 import { showSubtask } from './subtask-metrics.js';
@@ -81,6 +85,11 @@ export interface AttemptOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly verify: () => Promise<void>;
+  /** Output of a sink may be repeated. Default false. */
+  readonly allowDuplicates?: boolean | undefined;
+  /** Gives the attempt another lineage, which it has from then on. Absent where nothing is restored. */
+  readonly branch?: (() => Lineage) | undefined;
+  readonly emit?: ((event: JobEventBody) => void) | undefined;
   /** Asks for a checkpoint; settles when it is over. Absent with checkpointing off. */
   readonly requestCheckpoint?: (() => Promise<unknown>) | undefined;
   readonly report: (report: SubtaskReport) => void;
@@ -110,6 +119,8 @@ export class Attempt implements AttemptGateway {
   /** Where keyed state is restored from, if there is anything but the storage. */
   readonly #reading: ReturnType<LocalCopies['reading']> | undefined;
   readonly #barrierWaits: BarrierWaits | undefined;
+  readonly #places: SinkPlaces;
+  #lineage: Lineage;
   /** Of the loops that a stage is part of. */
   readonly #loopEnds = new Map<StageId, LoopEnd[]>();
   /** Names; those that the restored checkpoint says so of from the start. */
@@ -126,6 +137,9 @@ export class Attempt implements AttemptGateway {
   constructor(options: AttemptOptions) {
     this.attempt = options.attempt;
     this.#options = options;
+    const { job, restore, lineage, allowDuplicates = false, branch = () => lineage, emit = () => undefined } = options;
+    this.#places = new SinkPlaces({ job, restore, allowDuplicates, branch, emit });
+    this.#lineage = lineage;
     if (options.restore !== undefined) this.#reading = options.localCopies?.reading(options.restore);
     this.#scheduler = new Scheduler(options.clock);
     this.#finished = new Set(options.restore?.finished);
@@ -216,6 +230,8 @@ export class Attempt implements AttemptGateway {
 
   async #open(): Promise<void> {
     const { plan, restore } = this.#options;
+    // What the outside has is looked at before anything is changed there, or a source started.
+    this.#lineage = await this.#places.open(this.#sinks(), this.#surroundings());
     for (const stage of plan.stages) {
       for (const operator of stage.operators) {
         const { node, uid } = operator;
@@ -225,7 +241,7 @@ export class Attempt implements AttemptGateway {
         const { calls } = this.#options;
         if (node.kind === 'source')
           await this.#sources.start(boundedSource(node.source, uid, calls), context, restore?.enumerators.get(uid));
-        if (node.kind === 'sink') await prepareSink(boundedSink(node.sink, uid, calls), context, this.#surroundings);
+        if (node.kind === 'sink') await prepareSink(boundedSink(node.sink, uid, calls), context, this.#surroundings());
       }
     }
     const opened = this.#subtasks.map(async (entry) => {
@@ -335,12 +351,34 @@ export class Attempt implements AttemptGateway {
     }
   }
 
-  get #surroundings(): SinkSurroundings {
-    const { lineage, restore, checkpointing, verify } = this.#options;
+  #sinks(): readonly PlannedSink[] {
+    return this.#options.plan.stages.flatMap((stage) =>
+      stage.operators.flatMap((operator) => {
+        const { node, uid } = operator;
+        if (node.kind !== 'sink') return [];
+        const sink = boundedSink(node.sink, uid, this.#options.calls);
+        return [{ sink, context: this.#context(stage, operator, 0) }];
+      }),
+    );
+  }
+
+  #sinkOperator(sink: Sink<unknown>, context: OperatorContext): SinkOperator<unknown> {
+    const { uid, subtask } = context;
+    const retries = this.#options.metrics.counter('weir.sink.commit_retries', { job: this.#options.job, sink: uid });
+    const onRetry = (retry: CommitRetry): void => {
+      retries.add(1);
+      this.#options.emit?.({ kind: 'commit-retry', sink: uid, subtask, ...retry });
+    };
+    const bounded = boundedSink(sink, uid, this.#options.calls);
+    return new SinkOperator(bounded, context, { ...this.#surroundings(), destination: this.#places.of(uid), onRetry });
+  }
+
+  #surroundings(): SinkSurroundings {
+    const { restore, checkpointing, verify } = this.#options;
     const waits = this.#barrierWaits;
     return {
-      lineage,
-      restored: restore !== undefined,
+      lineage: this.#lineage,
+      restoredFrom: restore && { lineage: restore.lineage, checkpointId: restore.checkpointId },
       checkpointing,
       verify,
       nextBarrier: waits === undefined ? undefined : (passed, until) => waits.next(passed, until),
@@ -395,8 +433,7 @@ export class Attempt implements AttemptGateway {
       const state = this.#restored(subtask.id, planned.uid);
       if (planned.node.kind !== 'sink' || state === undefined) continue;
       const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
-      const sink = boundedSink(planned.node.sink, planned.uid, this.#options.calls);
-      await new SinkOperator(sink, context, this.#surroundings).commitRestored(state);
+      await this.#sinkOperator(planned.node.sink, context).commitRestored(state);
     }
   }
 
@@ -445,7 +482,7 @@ export class Attempt implements AttemptGateway {
       case 'operator':
         return createOperator(node.spec, context);
       case 'sink':
-        return new SinkOperator(boundedSink(node.sink, uid, calls), context, this.#surroundings);
+        return this.#sinkOperator(node.sink, context);
     }
   }
 

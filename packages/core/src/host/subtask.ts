@@ -584,7 +584,7 @@ export class Subtask implements Runnable, LoopMember {
     this.#preparing = barrier;
     // Also where barriers are forced into line: what this one finds in the outputs it may overtake.
     this.#timeouts.saw(barrier);
-    this.#hold(stage.prepare(checkpointId), () => {
+    this.#hold(stage.prepare(checkpointId, barrier.snapshot), () => {
       const prepared = this.#preparing;
       if (prepared?.checkpointId !== checkpointId) {
         this.#router.broadcast(cancelMarker(checkpointId));

@@ -3,9 +3,20 @@ import type { Committer, CommitOutcome } from '../contracts/sink.js';
 import type { Committable } from '../contracts/snapshot.js';
 import { messageOf, WeirError } from '../errors.js';
 import type { OperatorContext } from './operator.js';
+import { checkedOutcomes } from '../bounds/sink-answers.js';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 10_000;
+
+/** A commit that does not succeed. */
+export interface CommitRetry {
+  /** What has to be tried again. */
+  readonly committables: number;
+  /** How often it was. */
+  readonly tries: number;
+  readonly delayMs: number;
+  readonly error: unknown;
+}
 
 /**
  * Commits committables in order, one batch after the other, again and again until the committer says they are in (Flink: CommitterOperator).
@@ -15,12 +26,19 @@ export class CommitQueue {
   readonly #context: OperatorContext;
   readonly #committer: Committer;
   readonly #verify: () => Promise<void>;
+  readonly #onRetry: (retry: CommitRetry) => void;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(context: OperatorContext, committer: Committer, verify: () => Promise<void>) {
+  constructor(
+    context: OperatorContext,
+    committer: Committer,
+    verify: () => Promise<void>,
+    onRetry: (retry: CommitRetry) => void = () => undefined,
+  ) {
     this.#context = context;
     this.#committer = committer;
     this.#verify = verify;
+    this.#onRetry = onRetry;
   }
 
   /**
@@ -58,6 +76,7 @@ export class CommitQueue {
   async #commitAll(committables: readonly Committable[]): Promise<void> {
     const { clock, signal, logger } = this.#context;
     let rest = committables;
+    let tries = 0;
     for (let delayMs = FIRST_RETRY_MS; rest.length > 0; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
       await this.#verify();
       signal.throwIfAborted();
@@ -65,6 +84,7 @@ export class CommitQueue {
       const again = rest.filter((committable, i) => this.#mustRetry(committable, outcomes[i]));
       if (again.length > 0) {
         const err = errorsOf(outcomes)[0];
+        this.#onRetry({ committables: again.length, tries: ++tries, delayMs, error: err });
         logger.warn(
           { sink: this.#context.uid, committables: again.length, delayMs, err },
           'commit did not succeed, trying again',
@@ -76,11 +96,13 @@ export class CommitQueue {
   }
 
   async #tryOnce(committables: readonly Committable[], signal: AbortSignal): Promise<readonly CommitOutcome[]> {
+    let outcomes: unknown;
     try {
-      return await this.#committer.commit(committables, signal);
+      outcomes = await this.#committer.commit(committables, signal);
     } catch (error) {
       return committables.map(() => ({ kind: 'retry', error }));
     }
+    return checkedOutcomes(outcomes, committables.length, this.#context);
   }
 
   #mustRetry(committable: Committable, outcome: CommitOutcome | undefined): boolean {
@@ -93,10 +115,8 @@ export class CommitQueue {
       case 'failed':
         throw commitFailure(committable, outcome);
       case undefined:
-        throw new WeirError(
-          'PROTOCOL_VIOLATION',
-          `The committer of sink ${this.#context.uid} returned fewer outcomes than it was given committables.`,
-        );
+        // Their number was checked.
+        return true;
     }
   }
 }

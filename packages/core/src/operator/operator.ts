@@ -6,6 +6,7 @@ import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type {
   Committable,
+  DestinationRef,
   KeyGroupRange,
   NativeStateHandle,
   OperatorStateMeta,
@@ -21,7 +22,7 @@ import type {
   StateDeclaration,
   StoredBytes,
 } from '../contracts/state-backend.js';
-import type { StreamElement } from '../element/element.js';
+import type { SnapshotKind, StreamElement } from '../element/element.js';
 import type { AttemptNumber, CheckpointId, JobName, OperatorUid } from '../element/ids.js';
 import type { CompileSchema } from '../state/schema-check.js';
 import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
@@ -48,7 +49,7 @@ export interface Operator<in A = never, out B = unknown> {
   /** All input was seen and nothing will follow: emit what is held back. */
   finish?(): Awaitable<void>;
   /** May still emit; no input comes until it settles, and what it emits precedes the barrier. From then until `capture` it emits nothing. */
-  prepare?(checkpointId: CheckpointId): Awaitable<void>;
+  prepare?(checkpointId: CheckpointId, kind: SnapshotKind): Awaitable<void>;
   /**
    * The state at this moment: synchronous, emits nothing, O(1) in the size of the state. Undefined: nothing to store. `mode` is for keyed state,
    * see {@link CaptureRequest.mode}.
@@ -80,6 +81,7 @@ export interface CapturedOperatorState {
   readonly values: readonly unknown[];
 }
 export interface CapturedCommittables {
+  readonly destination: DestinationRef;
   readonly serializer: Serializer;
   readonly values: readonly Committable[];
 }
@@ -105,7 +107,8 @@ export interface RestoredState extends StoredBytes {
   readonly operatorStates: readonly OperatorStateMeta[];
   /** The values stored under `name`. */
   operatorState(name: string, serializer: Serializer): Promise<readonly unknown[]>;
-  committables(serializer: Serializer): Promise<readonly Committable[]>;
+  /** Prepared output; with `destination` only what was prepared for that place. */
+  committables(serializer: Serializer, destination: string | undefined): Promise<readonly Committable[]>;
 }
 
 export interface OperatorContext {

@@ -1,30 +1,49 @@
 import { Observable } from 'rxjs';
 import { closeInTurn } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { Committer, Sink, SinkContext, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
-import type { Committable } from '../contracts/snapshot.js';
+import type { Committer, Sink, SinkContext, SinkDestination, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
+import type { CheckpointRef, Committable, DestinationRef } from '../contracts/snapshot.js';
 import { UNWRITTEN, WRITER_STATE } from '../contracts/stored-parts.js';
-import type { StreamElement } from '../element/element.js';
+import type { SnapshotKind, StreamElement } from '../element/element.js';
 import type { CheckpointId, Lineage } from '../element/ids.js';
 import { isWeirError, messageOf, WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
 import { withPlace } from '../state/with-place.js';
-import { CommitQueue } from './commit-queue.js';
+import { CommitQueue, type CommitRetry } from './commit-queue.js';
+import { checkedDestination, checkedList } from '../bounds/sink-answers.js';
 import { HeldBatches } from './held-batches.js';
 import { OneAtATime } from './one-at-a-time.js';
-import type { Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
+import type { CapturedCommittables, Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
 import { Uncommitted } from './uncommitted.js';
 
 /** What a sink needs to know of the job around it. */
 export interface SinkSurroundings {
   readonly lineage: Lineage;
-  readonly restored: boolean;
+  readonly restoredFrom: CheckpointRef | undefined;
   readonly checkpointing: boolean;
   /** Rejects once another process or attempt has taken over. */
   readonly verify: () => Promise<void>;
+  /** Of this sink, if its output has to be committed. */
+  readonly destination?: DestinationRef | undefined;
+  /** A commit does not succeed, and is tried again. */
+  readonly onRetry?: ((retry: CommitRetry) => void) | undefined;
   /** {@link SinkWriterContext.nextBarrier}, for a writer that the barrier `passed` has reached. Absent with checkpointing off. */
   readonly nextBarrier?: ((passed: CheckpointId, until: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** Where the sink's output is committed; undefined for one that has nothing to commit. PROTOCOL_VIOLATION for one that does not say where. */
+export async function destinationOf(
+  sink: Sink<unknown>,
+  context: OperatorContext,
+  surroundings: SinkSurroundings,
+): Promise<SinkDestination | undefined> {
+  if (sink.committer === undefined) return undefined;
+  try {
+    return checkedDestination(await sink.destination?.(sinkContext(context, surroundings)), context);
+  } catch (error) {
+    throw sinkFailure(context, error);
+  }
 }
 
 /** What all subtasks of a sink share, before any of them is opened. */
@@ -42,8 +61,8 @@ export async function prepareSink(
 
 function sinkContext(context: OperatorContext, surroundings: SinkSurroundings): SinkContext {
   const { job, uid, attempt, parallelism, clock, random, logger, metrics, signal } = context;
-  const { lineage, restored, checkpointing } = surroundings;
-  return { job, uid, attempt, parallelism, clock, random, logger, metrics, signal, lineage, restored, checkpointing };
+  const { lineage, restoredFrom, checkpointing } = surroundings;
+  return { job, uid, attempt, parallelism, clock, random, logger, metrics, signal, lineage, restoredFrom, checkpointing };
 }
 
 function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): WeirError {
@@ -118,7 +137,7 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   async restore(state: RestoredState): Promise<void> {
     this.#restoredState = await state.operatorState(WRITER_STATE, this.#serializer);
-    this.#uncommitted.add(await state.committables(this.#serializer));
+    this.#uncommitted.add(await state.committables(this.#serializer, this.#surroundings.destination?.id));
     this.#held.restore((await state.operatorState(UNWRITTEN, defaultSerializer)) as (readonly T[])[]);
   }
 
@@ -141,13 +160,13 @@ export class SinkOperator<T> implements Operator<T, never> {
     }
   }
 
-  prepare(checkpointId: CheckpointId): Promise<void> | undefined {
+  prepare(checkpointId: CheckpointId, kind: SnapshotKind): Promise<void> | undefined {
     this.#passed = checkpointId;
     const writer = this.#openWriter();
     if (writer.flush === undefined && writer.prepareCommit === undefined) return undefined;
     return this.#named(async () => {
       await writer.flush?.();
-      const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
+      const payloads = checkedList(await writer.prepareCommit?.(checkpointId, kind), 'prepareCommit', this.#context);
       this.#uncommitted.add(this.#identify(payloads, checkpointId));
     });
   }
@@ -162,8 +181,13 @@ export class SinkOperator<T> implements Operator<T, never> {
         { name: WRITER_STATE, mode: 'list', serializer: serializer(WRITER_STATE), values: state },
         { name: UNWRITTEN, mode: 'list', serializer: defaultSerializer, values: unwritten },
       ],
-      committables: { serializer: serializer('committables'), values: this.#uncommitted.all },
+      committables: this.#captured(serializer('committables')),
     };
+  }
+
+  #captured(serializer: Serializer): CapturedCommittables | undefined {
+    const { destination } = this.#surroundings;
+    return destination && { destination, serializer, values: this.#uncommitted.all };
   }
 
   completed(checkpointId: CheckpointId): Promise<void> | undefined {
@@ -209,9 +233,11 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   async #commitAll(context: SinkWriterContext): Promise<void> {
-    this.#committer = await this.#sink.committer?.(context);
-    if (this.#committer !== undefined)
-      this.#commits = new CommitQueue(this.#context, this.#committer, this.#surroundings.verify);
+    if (this.#sink.committer !== undefined) {
+      this.#committer = await this.#sink.committer(context);
+      const { verify, onRetry } = this.#surroundings;
+      this.#commits = new CommitQueue(this.#context, this.#committer, verify, onRetry);
+    }
     await this.#commitUpTo(Number.POSITIVE_INFINITY);
   }
 
@@ -268,7 +294,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   async #rest(): Promise<readonly unknown[]> {
     const writer = this.#openWriter();
     await writer.flush?.();
-    return (await writer.prepareCommit?.(0)) ?? [];
+    return checkedList(await writer.prepareCommit?.(0, 'checkpoint'), 'prepareCommit', this.#context);
   }
 
   async #commitNow(payloads: readonly unknown[]): Promise<void> {
@@ -303,7 +329,7 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   #stateOf(writer: SinkWriter<T>, checkpointId: CheckpointId): readonly unknown[] {
     try {
-      return writer.state?.(checkpointId) ?? [];
+      return checkedList(writer.state?.(checkpointId), 'state', this.#context);
     } catch (error) {
       throw sinkFailure(this.#context, error);
     }

@@ -1,6 +1,6 @@
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Serializer, SerializerRef } from '../contracts/serializer.js';
-import type { Committable, CommittableIdentity, CommittablesHandle } from '../contracts/snapshot.js';
+import type { Committable, CommittableIdentity, CommittablesHandle, DestinationRef } from '../contracts/snapshot.js';
 import { ByteReader, ByteWriter } from '../element/bytes.js';
 import type { CheckpointId } from '../element/ids.js';
 import type { CapturedCommittables } from '../operator/operator.js';
@@ -9,6 +9,7 @@ import { writeBlob } from './stored-values.js';
 import { readingOf } from './unreadable.js';
 
 export interface EncodedCommittables {
+  readonly destination: DestinationRef;
   readonly serializer: SerializerRef;
   readonly newest: CheckpointId;
   readonly count: number;
@@ -17,7 +18,7 @@ export interface EncodedCommittables {
 }
 
 /** From here on the captured payloads may change. */
-export function encodeCommittables({ serializer, values }: CapturedCommittables): EncodedCommittables {
+export function encodeCommittables({ destination: { id, name }, serializer, values }: CapturedCommittables): EncodedCommittables {
   const out = new ByteWriter();
   let newest = 0;
   for (const { identity, payload } of values) {
@@ -26,6 +27,7 @@ export function encodeCommittables({ serializer, values }: CapturedCommittables)
     newest = Math.max(newest, identity.checkpointId);
   }
   return {
+    destination: { id, name },
     serializer: { id: serializer.id, version: serializer.version },
     newest,
     count: values.length,
@@ -38,8 +40,8 @@ export async function writeCommittables(
   encoded: EncodedCommittables,
   location: Pick<CheckpointLocation, 'createBlob'>,
 ): Promise<CommittablesHandle> {
-  const { serializer, newest, count } = encoded;
-  return { serializer, newest, count, blob: await writeBlob(encoded.bytes, location) };
+  const { destination, serializer, newest, count } = encoded;
+  return { destination, serializer, newest, count, blob: await writeBlob(encoded.bytes, location) };
 }
 
 /**

@@ -113,6 +113,8 @@ export function readOperatorHandle(from: ByteReader): OperatorStateHandle {
 }
 
 export function writeCommittablesHandle(out: ByteWriter, handle: CommittablesHandle): void {
+  out.text(handle.destination.id);
+  out.text(handle.destination.name);
   writeSerializerRef(out, handle.serializer);
   out.varint(handle.newest);
   out.varint(handle.count);
@@ -121,6 +123,7 @@ export function writeCommittablesHandle(out: ByteWriter, handle: CommittablesHan
 
 export function readCommittablesHandle(from: ByteReader): CommittablesHandle {
   return {
+    destination: { id: from.text(), name: from.text() },
     serializer: readSerializerRef(from),
     newest: from.varint(),
     count: from.varint(),

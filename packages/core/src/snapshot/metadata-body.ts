@@ -109,7 +109,12 @@ function readSubtask(from: ByteReader, features: readonly string[]): SubtaskStat
     index: from.varint(),
     keyed: readList(from, () => readKeyedHandle(from)),
     operator: readList(from, () => readOperatorHandle(from)),
-    committables: readOptional(from, () => readCommittablesHandle(from)),
+    committables: readOptional(from, () => {
+      // Where it is to be committed was not said before that: it might be another place than where it was prepared.
+      if (!features.includes('destinations'))
+        throw new Error('it holds prepared output without its destination, as files without that feature do');
+      return readCommittablesHandle(from);
+    }),
     channels: readList(from, () => readChannelHandle(from)),
     ...(features.includes('key-types') && {
       keyTypes: readOptional(from, () => readList(from, () => readWord(from, KEY_TYPES))),

@@ -1,10 +1,10 @@
 import type { CheckpointMetadata } from '../contracts/metadata.js';
 import { blobsOfKeyed } from './blobs-of-keyed.js';
 
-export type Feature = 'shared-files' | 'changes' | 'native-state' | 'key-types';
+export type Feature = 'shared-files' | 'changes' | 'native-state' | 'key-types' | 'destinations';
 
 /** Every feature that this version reads, in the order in which files name them. */
-export const FEATURES: readonly Feature[] = ['shared-files', 'changes', 'native-state', 'key-types'];
+export const FEATURES: readonly Feature[] = ['shared-files', 'changes', 'native-state', 'key-types', 'destinations'];
 
 /** What a reader of these metadata has to know beyond format version 1: files that need nothing stay readable by the first release. */
 export function featuresOf({ operators }: CheckpointMetadata): readonly Feature[] {
@@ -15,6 +15,7 @@ export function featuresOf({ operators }: CheckpointMetadata): readonly Feature[
     changes: handles.some(({ format }) => format === 'changes'),
     'native-state': handles.some(({ format }) => format === 'native'),
     'key-types': subtasks.some(({ keyTypes }) => keyTypes !== undefined),
+    destinations: subtasks.some(({ committables }) => committables !== undefined),
   };
   return FEATURES.filter((feature) => isNeeded[feature]);
 }

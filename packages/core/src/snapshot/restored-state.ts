@@ -69,8 +69,10 @@ export function restoredState(
       );
       return (await Promise.all(values)).flat();
     },
-    async committables(serializer: Serializer): Promise<readonly Committable[]> {
-      const handles = parts.flatMap(({ committables }) => (committables === undefined ? [] : [committables]));
+    async committables(serializer: Serializer, destination: string | undefined): Promise<readonly Committable[]> {
+      const handles = parts
+        .flatMap(({ committables }) => committables ?? [])
+        .filter((handle) => destination === undefined || handle.destination.id === destination);
       const values = handles.map(async (handle) =>
         readCommittables(handle, await stored.read(handle.blob), serializer, `committables of ${where}`),
       );

@@ -1,5 +1,5 @@
 import { Subject, type Observable, type Subscription } from 'rxjs';
-import type { IdleFlag, RecordBatch, StreamElement, Watermark } from '../element/element.js';
+import type { IdleFlag, RecordBatch, SnapshotKind, StreamElement, Watermark } from '../element/element.js';
 import type { CheckpointId, OperatorUid } from '../element/ids.js';
 import { allOf } from '../contracts/all-of.js';
 import type { Awaitable } from '../contracts/awaitable.js';
@@ -78,8 +78,8 @@ export class Stage {
     this.#heads[0]?.next(signal);
   }
 
-  prepare(checkpointId: CheckpointId): Awaitable<void> {
-    return this.#headToTail((operator) => operator.prepare?.(checkpointId));
+  prepare(checkpointId: CheckpointId, kind: SnapshotKind = 'checkpoint'): Awaitable<void> {
+    return this.#headToTail((operator) => operator.prepare?.(checkpointId, kind));
   }
 
   /** What the stage as a whole holds of one checkpoint until it is written, out of reach of user code. */

@@ -13,7 +13,7 @@ function toldJob(project: (n: number) => number, open?: () => never): { told: un
   const sink = {
     ...collecting<number>([]),
     ...(open === undefined ? {} : { prepare: open }),
-    jobEnded: (job: string, ending: JobEnding) => told.push(['sink', job, ending]),
+    jobEnded: (job: string, ending: JobEnding) => void told.push(['sink', job, ending]),
   };
   env.from(source).pipe(map(project)).to(sink);
   return { told, run: () => env.execute('job').catch((error: unknown) => error) };

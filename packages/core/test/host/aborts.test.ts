@@ -188,6 +188,7 @@ test('a completion that an abort has announced is not settled before its commits
             close: () => undefined,
           };
         },
+        destination: () => ({ id: 'place', name: 'a place', committed: [] }),
         committer: () => ({
           commit: async (committables) => {
             await commit.promise;

@@ -85,6 +85,7 @@ describe('a subtask that fails', () => {
         {
           grade: 'exactly-once',
           open: () => ({ write: () => undefined, prepareCommit: (id) => [id], close: () => undefined }),
+          destination: () => ({ id: 'place', name: 'a place', committed: [] }),
           committer: () => ({
             commit: (_all, signal) => Promise.race([commit.promise as Promise<never>, untilAborted(signal)]),
           }),

@@ -129,6 +129,7 @@ describe('a subtask past its end', () => {
       const sink = committingSink(world.outside);
       const slow = {
         ...sink,
+        destination: () => ({ id: 'place', name: 'a place', committed: [] }),
         committer: () => ({
           commit: async (committables: Parameters<Outside<string>['commit']>[0][]) => {
             await commit.promise;

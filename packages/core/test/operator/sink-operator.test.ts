@@ -72,7 +72,7 @@ class SinkBench {
     this.#input.next(batch(records));
   }
   async checkpoint(id: CheckpointId): Promise<readonly Committable[]> {
-    await this.operator.prepare(id);
+    await this.operator.prepare(id, 'checkpoint');
     return this.operator.capture(id)?.committables?.values ?? [];
   }
 }
@@ -103,7 +103,7 @@ describe('committables', () => {
     const bench = new SinkBench();
     await bench.operator.open();
     bench.write('a');
-    await bench.operator.prepare(3);
+    await bench.operator.prepare(3, 'checkpoint');
     const captured = bench.operator.capture(3)!.committables!;
     const { bytes, ...handle } = encodeCommittables(captured);
     const again = readCommittables({ ...handle, blob: { kind: 'inline', bytes } }, bytes, defaultSerializer, 'a test');
@@ -197,7 +197,7 @@ describe('committables', () => {
   test('that no serializer takes are refused with the name of the sink', async () => {
     const bench = new SinkBench({ writer: { prepareCommit: () => [(() => undefined) as never] } });
     await bench.operator.open();
-    await bench.operator.prepare(1);
+    await bench.operator.prepare(1, 'checkpoint');
     const { committables } = bench.operator.capture(1) ?? {};
     expect(() => encodeCommittables(committables!)).toThrow(/VALUE_NOT_SERIALIZABLE.*committables.*'out'/);
   });
@@ -227,7 +227,7 @@ describe('a checkpoint of a sink', () => {
       },
     });
     await bench.operator.open();
-    await bench.operator.prepare(3);
+    await bench.operator.prepare(3, 'checkpoint');
     const capture = bench.operator.capture(3);
     expect(log).toEqual(['flush', 'prepare 3', 'state 3']);
     expect(capture?.operatorState?.[0]).toMatchObject({ name: 'writer', mode: 'list', values: [{ at: 3 }] });
@@ -236,14 +236,14 @@ describe('a checkpoint of a sink', () => {
   test('holds nothing of a writer that has neither state nor output', async () => {
     const bench = new SinkBench();
     await bench.operator.open();
-    await bench.operator.prepare(1);
+    await bench.operator.prepare(1, 'checkpoint');
     expect(bench.operator.capture(1)).toBeUndefined();
   });
 
   test('does not wait for a writer that has nothing to prepare', async () => {
     const bench = new SinkBench({ writer: { prepareCommit: undefined as never } });
     await bench.operator.open();
-    expect(bench.operator.prepare(1)).toBeUndefined();
+    expect(bench.operator.prepare(1, 'checkpoint')).toBeUndefined();
   });
 });
 

@@ -83,7 +83,11 @@ test('committables of the first format are read, and written, as they are stored
   const stored = golden('committables-v1.json');
   const handle = stored.handle as CommittablesHandle;
   expect(readCommittables(handle, Buffer.from(stored.bytes, 'hex'), defaultSerializer, 'golden')).toEqual(COMMITTABLES);
-  const { bytes, ...rest } = encodeCommittables({ serializer: defaultSerializer, values: COMMITTABLES });
+  const { bytes, ...rest } = encodeCommittables({
+    destination: { id: 'd', name: '/out' },
+    serializer: defaultSerializer,
+    values: COMMITTABLES,
+  });
   expect(rest).toEqual(stored.handle);
   expect(Buffer.from(bytes).toString('hex')).toBe(stored.bytes);
 });

@@ -67,7 +67,13 @@ const subtask: fc.Arbitrary<SubtaskState> = fc.record(
     keyed: fc.array(keyed, { maxLength: 2 }),
     keyTypes: fc.option(fc.subarray([...KEY_TYPES]), { nil: undefined }),
     operator: fc.array(operatorState, { maxLength: 2 }),
-    committables: fc.option(fc.record({ serializer, newest: count, count, blob }, plain), { nil: undefined }),
+    committables: fc.option(
+      fc.record(
+        { destination: fc.record({ id: text, name: text }, plain), serializer, newest: count, count, blob },
+        plain,
+      ),
+      { nil: undefined },
+    ),
     channels: fc.array(channelState, { maxLength: 2 }),
   },
   plain,
@@ -194,6 +200,7 @@ const SAMPLE: CheckpointMetadata = {
           ],
           operator: [],
           committables: {
+            destination: { id: 'b3f1', name: '/data/out' },
             serializer: { id: 'msgpack', version: 1 },
             newest: 42,
             count: 2,
@@ -269,6 +276,13 @@ describe('_metadata', () => {
     expect(encodeMetadata(sample)).toEqual(golden);
   });
 
+  test('of before destinations were stored is refused by name where it holds prepared output', () => {
+    const older = readFileSync(new URL('../golden/metadata-v1-without-destinations.bin', import.meta.url));
+    expect(() => decodeMetadata(Uint8Array.from(older), 'older')).toThrow(
+      /CHECKPOINT_UNREADABLE.*older.*prepared output without its destination/,
+    );
+  });
+
   test('keeps nothing of the bytes it was read from', () => {
     const encoded = encodeMetadata(SAMPLE);
     const read = decodeMetadata(encoded, 'chk-1');
@@ -331,7 +345,8 @@ describe('damaged _metadata', () => {
     out.u32(crc32(out.view()));
     return out.toBytes();
   }
-  const body = encoded.slice(15, -4);
+  // Behind magic, length, version and the one feature.
+  const body = encoded.slice(15 + 1 + 'destinations'.length, -4);
 
   test('is told from what a newer weir wrote', () => {
     const newer = framed((out) => {
@@ -356,7 +371,8 @@ describe('damaged _metadata', () => {
     const malformed = (content: Uint8Array): Uint8Array =>
       framed((out) => {
         out.u16(1);
-        out.varint(0);
+        out.varint(1);
+        out.text('destinations');
         out.bytes(content);
       });
     expect(read(malformed(body))).toEqual(SAMPLE);

@@ -122,7 +122,11 @@ describe('committables', () => {
 
   async function written(values: readonly Committable[]): Promise<[CommittablesHandle, Uint8Array]> {
     const blob = new MemoryBlob();
-    const encoded = encodeCommittables({ serializer: defaultSerializer, values });
+    const encoded = encodeCommittables({
+      destination: { id: 'd', name: 'out' },
+      serializer: defaultSerializer,
+      values,
+    });
     return [await writeCommittables(encoded, { createBlob: () => blob }), blob.bytes];
   }
 

@@ -1,3 +1,4 @@
+import { CommitMarks } from '../../src/contracts/commit-marks.js';
 import type { Sink } from '../../src/contracts/sink.js';
 import type { Committable } from '../../src/contracts/snapshot.js';
 
@@ -7,12 +8,14 @@ export class Outside<T> {
   /** Every identity that was ever committed, in order, repetitions included. */
   readonly commits: string[] = [];
   readonly #done = new Set<string>();
+  readonly marks = new CommitMarks();
 
   commit({ identity, payload }: Committable<readonly T[]>): 'committed' | 'already-committed' {
     const id = JSON.stringify(identity);
     this.commits.push(id);
     if (this.#done.has(id)) return 'already-committed';
     this.#done.add(id);
+    this.marks.add(identity);
     this.visible.push(...payload);
     return 'committed';
   }
@@ -28,6 +31,11 @@ export function committingSink<T>(
 ): Sink<T, 'exactly-once', readonly T[]> {
   return {
     grade: 'exactly-once',
+    destination: ({ lineage, restoredFrom }) => ({
+      id: 'outside',
+      name: 'outside',
+      committed: outside.marks.of(lineage, restoredFrom),
+    }),
     open: () => {
       let pending: T[] = [];
       return {

@@ -13,7 +13,7 @@ import type { CheckpointStorage } from '../../src/contracts/checkpoint-storage.j
 import type { Plugin } from '../../src/contracts/plugin.js';
 import { CheckpointStorageRole, CoordinatorRole, StateBackendRole } from '../../src/contracts/roles.js';
 import { barrier, type Barrier } from '../../src/element/element.js';
-import { subtaskName, type CheckpointId } from '../../src/element/ids.js';
+import { subtaskName, type CheckpointId, type Lineage } from '../../src/element/ids.js';
 import { TakenCheckpoint } from './attempt-bench.js';
 import { valueStateBackend } from './value-state-backend.js';
 
@@ -62,6 +62,9 @@ export class HandCoordinator implements CheckpointCoordinator {
   async beginAttempt(): Promise<AttemptStart> {
     await this.#call('beginAttempt');
     return { attempt: ++this.#attempt, lineage: 'lineage', restore: this.newest?.restore };
+  }
+  branch(): Lineage {
+    return 'branch';
   }
   attemptRunning(gateway: AttemptGateway): void {
     this.gateway = gateway;

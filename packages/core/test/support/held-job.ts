@@ -82,6 +82,7 @@ export function heldJob(at: At, options: EnvironmentOptions & { readonly isCheck
   const sink: Sink<number, 'exactly-once', readonly number[]> = {
     grade: 'exactly-once',
     prepare: ({ signal }) => at('prepare sink', signal),
+    destination: () => ({ id: 'place', name: 'a place', committed: [] }),
     async committer({ signal: opening }) {
       await at('make committer', opening);
       open.add('committer');

@@ -3,7 +3,14 @@ import type { SinkSurroundings } from '../../src/operator/sink-operator.js';
 
 /** A job with checkpoints, started afresh, that nobody has fenced off. */
 export function sinkSurroundings(changes: Partial<SinkSurroundings> = {}): SinkSurroundings {
-  return { lineage: 'lineage', restored: false, checkpointing: true, verify: () => Promise.resolve(), ...changes };
+  return {
+    lineage: 'lineage',
+    restoredFrom: undefined,
+    checkpointing: true,
+    verify: () => Promise.resolve(),
+    destination: { id: 'place', name: 'place' },
+    ...changes,
+  };
 }
 
 /** Appends to `written`, at once or, where `isSlow` says so, a few microtasks later. Two writes at a time are an error. */

@@ -1,4 +1,12 @@
-import type { AttemptNumber, CheckpointId, Committable, CommitOutcome, Sink, SinkWriter } from '@weir/core/contracts';
+import {
+  CommitMarks,
+  type AttemptNumber,
+  type CheckpointId,
+  type Committable,
+  type CommitOutcome,
+  type Sink,
+  type SinkWriter,
+} from '@weir/core/contracts';
 
 /** A step of one transaction. `abandon`: the attempt ended before it was prepared. */
 export interface TransactionStep {
@@ -25,6 +33,7 @@ export function transactionalMemorySink<T>(): TransactionalMemorySink<T> {
   const log: TransactionStep[] = [];
   const prepared = new Map<number, readonly T[]>();
   const committed = new Set<number>();
+  const marks = new CommitMarks();
   let transactions = 0;
 
   const commit = (transaction: number): CommitOutcome => {
@@ -42,6 +51,11 @@ export function transactionalMemorySink<T>(): TransactionalMemorySink<T> {
     grade: 'exactly-once',
     visible,
     log,
+    destination: ({ lineage, restoredFrom }) => ({
+      id: 'memory',
+      name: 'memory',
+      committed: marks.of(lineage, restoredFrom),
+    }),
     open({ attempt, subtask }): SinkWriter<T, number> {
       let current: { readonly transaction: number; readonly records: T[] } | undefined;
       const note = (
@@ -75,7 +89,8 @@ export function transactionalMemorySink<T>(): TransactionalMemorySink<T> {
     },
     committer: ({ attempt, subtask }) => ({
       async commit(committables: readonly Committable<number>[]) {
-        return committables.map(({ payload: transaction }) => {
+        return committables.map(({ identity, payload: transaction }) => {
+          marks.add(identity);
           const outcome = commit(transaction);
           if (outcome.kind === 'committed') log.push({ kind: 'commit', transaction, attempt, subtask });
           return outcome;

@@ -121,7 +121,7 @@ function watchedOperator(
     restore: (state) => operator.restore?.(state),
     open: () => operator.open?.(),
     finish: () => callbacks.runUntilSettled(() => operator.finish?.()),
-    prepare: (checkpointId) => callbacks.runUntilSettled(() => operator.prepare?.(checkpointId)),
+    prepare: (checkpointId, kind) => callbacks.runUntilSettled(() => operator.prepare?.(checkpointId, kind)),
     capture: (checkpointId, mode) => operator.capture?.(checkpointId, mode),
     completed: (checkpointId) => operator.completed?.(checkpointId),
     aborted: (checkpointId) => {

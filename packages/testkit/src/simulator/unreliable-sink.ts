@@ -33,11 +33,11 @@ export function unreliableSink<T, K extends SinkGrade, C>(
         ...(writer.prepareCommit === undefined
           ? {}
           : {
-              prepareCommit: (checkpointId) =>
+              prepareCommit: (checkpointId, kind) =>
                 alone('prepareCommit', async () => {
                   faults.visit(`preparing ${place}`);
                   await faults.wait(faults.random(), context.signal);
-                  const prepare = async (): Promise<readonly C[]> => (await writer.prepareCommit?.(checkpointId)) ?? [];
+                  const prepare = async (): Promise<readonly C[]> => (await writer.prepareCommit?.(checkpointId, kind)) ?? [];
                   const payloads = await faults.call(`preparing ${place}`, prepare);
                   faults.visit(`having prepared ${place}`);
                   return payloads;

@@ -6,6 +6,8 @@ import type { TestFunction } from '../suite.js';
 export interface SinkSuiteOptions<T> {
   /** What the sink declares; tests of what it does not claim are left out. */
   readonly capabilities: { readonly grade: SinkGrade };
+  /** So many records a writer holds at most before it waits for a barrier. Absent: it holds none, and that is not looked at. */
+  readonly mostHeld?: number | undefined;
   /** A place to write to, empty and new for each test. */
   create(): Awaitable<SinkFixture<T>>;
 }
@@ -18,8 +20,27 @@ export interface SinkFixture<T> {
   visible(): Awaitable<readonly T[]>;
   /** Destroys, behind the sink's back, what is prepared and not committed. Without it the sink is not asked to notice. */
   losePrepared?(): Awaitable<void>;
+  /** Takes away, as a consumer does, all that a reader sees. Without it the sink is not asked to remember what was there. */
+  takeVisible?(): Awaitable<void>;
+  /** What stands between the sink and its outside. Without it nothing is known of what a sink does when that breaks. */
+  readonly line?: SinkLine | undefined;
   /** Cleans up after the test. */
   dispose?(): Awaitable<void>;
+}
+
+/** The line to the outside, which can break at any operation. */
+export interface SinkLine {
+  /**
+   * The `nth` operation from now on, of whatever sink, fails and does not happen; or it is never answered, nor is any after it, as if the process
+   * had died there.
+   */
+  breakAt(nth: number, how: 'fails' | 'dies'): BrokenLine;
+}
+export interface BrokenLine {
+  /** Settles when the operation has been asked for. */
+  readonly reached: Promise<void>;
+  /** Everything is answered again that is asked from now on. True if the operation had been asked for. */
+  heal(): boolean;
 }
 
 /** What a test has at hand. */

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Committable, CommitOutcome, Committer, Sink, SinkWriter, SinkWriterContext } from '@weir/core/contracts';
+import type {
+  Committable,
+  CommitOutcome,
+  Committer,
+  Sink,
+  SinkDestination,
+  SinkWriter,
+  SinkWriterContext,
+  SnapshotKind,
+} from '@weir/core/contracts';
 import { sinkContext } from '../contexts.js';
 import { roundTrip } from '../round-trip.js';
 import type { SinkBench } from './fixture.js';
@@ -11,13 +20,16 @@ const BATCH = 10;
 export interface RunningSink<T> {
   readonly sink: Sink<T>;
   readonly subtasks: readonly RunningSubtask<T>[];
+  readonly destination: SinkDestination | undefined;
 }
 export interface RunningSubtask<T> {
   readonly writer: SinkWriter<T>;
+  /** Of all subtasks. */
+  readonly destination: SinkDestination | undefined;
   /** Writes records `from` to `to` in batches. */
   readonly write: (from: number, to: number, batch?: number) => Promise<void>;
   /** What the sink makes of a barrier: its committables, as a checkpoint gives them back. */
-  readonly prepare: (checkpointId: number) => Promise<readonly Committable[]>;
+  readonly prepare: (checkpointId: number, kind?: SnapshotKind) => Promise<readonly Committable[]>;
   /** Fails unless there is an outcome for each. */
   readonly commit: (committables: readonly Committable[]) => Promise<readonly CommitOutcome[]>;
   readonly close: () => Promise<void>;
@@ -30,13 +42,18 @@ export async function run<T>(
   changes: Partial<SinkWriterContext> = {},
 ): Promise<RunningSink<T>> {
   const sink = bench.fixture.sink();
-  const context = sinkContext({ attempt, restored: attempt > 1, ...changes });
+  const context = sinkContext({
+    attempt,
+    restoredFrom: attempt > 1 ? { lineage: 'lineage', checkpointId: attempt - 1 } : undefined,
+    ...changes,
+  });
+  const destination = await sink.destination?.(context);
   await sink.prepare?.(context);
   const subtasks: RunningSubtask<T>[] = [];
   for (let subtask = 0; subtask < context.parallelism; subtask++) {
-    subtasks.push(await openSubtask(bench, sink, { ...context, subtask }));
+    subtasks.push(await openSubtask(bench, sink, { ...context, subtask }, destination));
   }
-  return { sink, subtasks };
+  return { sink, subtasks, destination };
 }
 
 /** The first subtask of an attempt. */
@@ -54,6 +71,7 @@ async function openSubtask<T>(
   bench: SinkBench<T>,
   sink: Sink<T>,
   context: SinkWriterContext,
+  destination: SinkDestination | undefined,
 ): Promise<RunningSubtask<T>> {
   let sequence = 0;
   const identify = (payload: unknown, checkpointId: number): Committable => ({
@@ -82,14 +100,15 @@ async function openSubtask<T>(
   const writer = await sink.open({ ...context, commitNow });
   return {
     writer,
+    destination,
     async write(from, to, batch = BATCH) {
       for (let at = from; at < to; at += batch) {
         await writer.write(Object.freeze(bench.records(at, Math.min(to, at + batch))));
       }
     },
-    async prepare(checkpointId) {
+    async prepare(checkpointId, kind = 'checkpoint') {
       await writer.flush?.();
-      const payloads = (await writer.prepareCommit?.(checkpointId)) ?? [];
+      const payloads = (await writer.prepareCommit?.(checkpointId, kind)) ?? [];
       for (const state of writer.state?.(checkpointId) ?? []) roundTrip(state, sink.serializer);
       return payloads.map((payload) => identify(payload, checkpointId));
     },
@@ -99,6 +118,12 @@ async function openSubtask<T>(
       await committer?.close?.();
     },
   };
+}
+
+/** Up to which checkpoint of a lineage a new process finds that commits have begun. */
+export async function markOf<T>(bench: SinkBench<T>, lineage = 'lineage'): Promise<number> {
+  const destination = await bench.fixture.sink().destination?.(sinkContext({ attempt: 99, restoredFrom: undefined }));
+  return destination?.committed.find((mark) => mark.lineage === lineage)?.checkpointId ?? 0;
 }
 
 /** Fails unless every committable is in. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestFunction } from '../suite.js';
 import { atOnceChecks } from './at-once.js';
+import { boundCheck } from './bound.js';
+import { brokenLineChecks } from './broken-line.js';
+import { destinationChecks } from './destination.js';
 import { checksOf, type SinkSuiteOptions } from './fixture.js';
 import { runOne } from './running-sink.js';
 import { transactionalChecks } from './transactional.js';
@@ -21,6 +24,10 @@ export function sinkSuite<T>(test: TestFunction, options: SinkSuiteOptions<T>): 
     await bench.seen();
   });
 
-  if (grade === 'exactly-once') transactionalChecks(check);
-  else atOnceChecks(check, grade);
+  if (grade === 'exactly-once') {
+    transactionalChecks(check);
+    destinationChecks(check);
+    brokenLineChecks(check);
+    if (options.mostHeld !== undefined) boundCheck(check, options.mostHeld);
+  } else atOnceChecks(check, grade);
 }

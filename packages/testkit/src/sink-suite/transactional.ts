@@ -105,17 +105,34 @@ export function transactionalChecks<T>(check: SinkCheck<T>): void {
     await bench.seen([0, 10]);
   });
 
-  check('keeps prepared output while later attempts start, write and commit', async (bench) => {
+  check('keeps prepared output until an attempt that restores it has committed it', async (bench) => {
     const first = await runOne(bench, 1);
     await first.write(0, 10);
     const prepared = await first.prepare(1);
+    for (const attempt of [2, 3]) {
+      const { write, close } = await runOne(bench, attempt);
+      await write(10, 20);
+      await close();
+    }
+    const last = await runOne(bench, 4);
+    allCommitted(await last.commit(prepared));
+    await last.write(10, 20);
+    allCommitted(await last.commit(await last.prepare(2)));
+    await bench.seen([0, 20]);
+  });
+
+  check('keeps what a savepoint holds while later attempts start, write and commit', async (bench) => {
+    const first = await runOne(bench, 1);
+    await first.write(0, 10);
+    const prepared = await first.prepare(1, 'savepoint');
     const second = await runOne(bench, 2);
     await second.write(10, 20);
     const preparedToo = await second.prepare(2);
+    await second.prepare(3, 'savepoint');
     await second.close();
     const third = await runOne(bench, 3);
     await third.write(20, 30);
-    allCommitted(await third.commit(await third.prepare(3)));
+    allCommitted(await third.commit(await third.prepare(4)));
     await bench.seen([20, 30]);
     allCommitted(await third.commit(preparedToo));
     allCommitted(await third.commit(prepared));

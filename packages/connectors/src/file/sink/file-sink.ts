@@ -1,9 +1,8 @@
-import { localFileSystem, WeirError, type FileSystem, type Sink } from '@weir/core/contracts';
+import { localFileSystem, WeirError, type FileSystem, type Sink, type SinkContext } from '@weir/core/contracts';
 import type { Encoder } from '../format/encoder.js';
 import { FileCommitter } from './file-committer.js';
-import { FileNaming } from './file-names.js';
 import { FileWriter } from './file-writer.js';
-import { prepareFolder, type Occupied } from './prepare-folder.js';
+import { OutputFolder, type Occupied } from './output-folder.js';
 import type { PreparedFile } from './prepared-file.js';
 
 export interface FileSinkOptions<T> {
@@ -34,8 +33,8 @@ const DEFAULT_MAX_AGE_MS = 60_000;
 
 /**
  * Writes records to files that appear, whole and durable, when a checkpoint has completed. Finished files are those without a leading dot.
- * Until then a file is in progress (deleted when its attempt is dead) or pending (never deleted: some checkpoint may still commit it; one that
- * was prepared for a checkpoint that never completed stays, hidden, until somebody removes it).
+ * Until then a file is in progress (deleted when its attempt is dead) or pending (deleted when no checkpoint can commit it any more). Finished files
+ * may be taken away at any time. The folder itself remembers in `.weir` what was published, and is known by that, wherever it is moved.
  *
  * Without checkpointing a file appears when it is full or old enough, and at the end; a restart then repeats output. A fresh start in a folder with
  * the finished files of an earlier run is SINK_DIRECTORY_OCCUPIED; prepared output that is lost is COMMIT_FAILED.
@@ -45,12 +44,22 @@ export function fileSink<T>(options: FileSinkOptions<T>): Sink<T, 'exactly-once'
   const { maxBytes = DEFAULT_MAX_BYTES, maxAgeMs = DEFAULT_MAX_AGE_MS } = options.rolling ?? {};
   checkOptions({ prefix, append, overwrite, maxBytes, maxAgeMs });
   const occupied: Occupied = append ? 'append' : overwrite ? 'overwrite' : 'refuse';
+  const folders = new Map<string, OutputFolder>();
+  const folderOf = ({ job, uid }: Pick<SinkContext, 'job' | 'uid'>): OutputFolder => {
+    const folder = folders.get(keyOf(job, uid));
+    if (folder !== undefined) return folder;
+    throw new WeirError('PROTOCOL_VIOLATION', `Sink ${uid} of job ${job} was used before it was asked for its destination.`);
+  };
   return {
     grade: 'exactly-once',
+    destination(context) {
+      const folder = new OutputFolder({ fileSystem, dir, prefix, extension: format.extension, occupied }, context);
+      folders.set(keyOf(context.job, context.uid), folder);
+      return folder.open();
+    },
     async prepare(context) {
       const { job, uid, checkpointing, logger } = context;
-      const naming = new FileNaming(prefix, format.extension, context);
-      await prepareFolder(fileSystem, dir, naming, occupied, context);
+      await folderOf(context).prepare(context);
       if (checkpointing) return;
       logger.warn(
         { job, sink: uid, dir },
@@ -58,12 +67,22 @@ export function fileSink<T>(options: FileSinkOptions<T>): Sink<T, 'exactly-once'
       );
     },
     async open(context) {
-      const naming = new FileNaming(prefix, format.extension, context);
       const startFile = await format.encoder();
-      return new FileWriter<T>({ fileSystem, dir, naming, startFile, maxBytes, maxAgeMs, context });
+      return new FileWriter<T>({ fileSystem, dir, folder: folderOf(context), startFile, maxBytes, maxAgeMs, context });
     },
-    committer: () => new FileCommitter(fileSystem, dir),
+    committer: (context) => new FileCommitter(fileSystem, dir, folderOf(context)),
+    async jobEnded(job) {
+      for (const [key, folder] of folders) if (isOf(job, key)) await folder.release();
+    },
   };
+}
+
+/** One value may be the sink of several places. */
+function keyOf(job: string, uid: string): string {
+  return JSON.stringify([job, uid]);
+}
+function isOf(job: string, key: string): boolean {
+  return (JSON.parse(key) as readonly string[])[0] === job;
 }
 
 interface CheckedOptions {

@@ -1,14 +1,15 @@
 import path from 'node:path';
-import type { FileSystem, SinkWriter, SinkWriterContext } from '@weir/core/contracts';
+import type { CheckpointId, FileSystem, SinkWriter, SinkWriterContext, SnapshotKind } from '@weir/core/contracts';
 import type { StartFile } from '../format/encoder.js';
-import type { FileNames, FileNaming } from './file-names.js';
+import type { FileNames } from './file-names.js';
 import { OutputFile } from './output-file.js';
+import type { OutputFolder } from './output-folder.js';
 import type { PreparedFile } from './prepared-file.js';
 
 export interface FileWriterOptions<T> {
   readonly fileSystem: FileSystem;
   readonly dir: string;
-  readonly naming: FileNaming;
+  readonly folder: OutputFolder;
   readonly startFile: StartFile<T>;
   readonly maxBytes: number;
   readonly maxAgeMs: number;
@@ -50,10 +51,11 @@ export class FileWriter<T> implements SinkWriter<T, PreparedFile> {
     return current.file.length < this.#options.maxBytes ? waited : this.#roll();
   }
 
-  async prepareCommit(): Promise<readonly PreparedFile[]> {
+  async prepareCommit(_checkpointId: CheckpointId, kind: SnapshotKind): Promise<readonly PreparedFile[]> {
     await this.#rolling;
     this.#throwFailure();
     await this.#endCurrent();
+    await this.#options.folder.beforeBarrier(kind);
     return this.#prepareRolled();
   }
 
@@ -67,8 +69,8 @@ export class FileWriter<T> implements SinkWriter<T, PreparedFile> {
   }
 
   #start(): CurrentFile<T> {
-    const { fileSystem, dir, naming, startFile, maxAgeMs, context } = this.#options;
-    const names = naming.names(context.subtask, this.#sequence++);
+    const { fileSystem, dir, folder, startFile, maxAgeMs, context } = this.#options;
+    const names = folder.naming.names(context.subtask, this.#sequence++);
     const file = new OutputFile(fileSystem, path.join(dir, names.inProgress));
     const cancelRoll = context.clock.timer(maxAgeMs, () => {
       this.#rolling = this.#roll()
@@ -106,9 +108,14 @@ export class FileWriter<T> implements SinkWriter<T, PreparedFile> {
   }
 
   async #makePending(files: readonly WrittenFile[]): Promise<void> {
-    const { fileSystem, dir } = this.#options;
-    for (const { names } of files) {
-      await fileSystem.rename(path.join(dir, names.inProgress), path.join(dir, names.pending));
+    const { fileSystem, dir, folder } = this.#options;
+    try {
+      for (const { names } of files)
+        await fileSystem.rename(path.join(dir, names.inProgress), path.join(dir, names.pending));
+    } catch (error) {
+      // Whoever has taken the folder over has removed them.
+      await folder.verify();
+      throw error;
     }
     // The bytes are durable already; a checkpoint may rely on the files only when their names are, too.
     await fileSystem.syncDirectory(dir);

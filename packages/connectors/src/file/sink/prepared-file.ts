@@ -9,20 +9,29 @@ export interface PreparedFile {
 export type Publication =
   | { readonly kind: 'rename' }
   | { readonly kind: 'published' }
+  /** Both are there: only if they are the same is it published. */
+  | { readonly kind: 'compare' }
+  /** It was published, and somebody has taken it away since. */
+  | { readonly kind: 'taken' }
   | { readonly kind: 'impossible'; readonly reason: string };
 
-/** What is to be done to publish a file, by the sizes of what lies under its two names; undefined: nothing. */
+/**
+ * What is to be done to publish a file, by the sizes of what lies under its two names (undefined: nothing), and by whether a commit of it had begun
+ * before: a file that is under neither name was published and taken away if so, and lost if not.
+ */
 export function decidePublication(
   { pending, final, length }: PreparedFile,
   pendingSize: number | undefined,
   finalSize: number | undefined,
+  hasBegun: boolean,
 ): Publication {
-  if (pendingSize === length) return { kind: 'rename' };
   const expected = `instead of ${String(length)} bytes`;
+  if (finalSize !== undefined && finalSize !== length)
+    return impossible(`${final} has ${String(finalSize)} ${expected}`);
+  if (finalSize === length) return pendingSize === length ? { kind: 'compare' } : { kind: 'published' };
+  if (pendingSize === length) return { kind: 'rename' };
   if (pendingSize !== undefined) return impossible(`${pending} has ${String(pendingSize)} ${expected}`);
-  if (finalSize === length) return { kind: 'published' };
-  if (finalSize !== undefined) return impossible(`${final} has ${String(finalSize)} ${expected}`);
-  return impossible(`neither ${pending} nor ${final} is there`);
+  return hasBegun ? { kind: 'taken' } : impossible(`neither ${pending} nor ${final} is there`);
 }
 
 function impossible(reason: string): Publication {

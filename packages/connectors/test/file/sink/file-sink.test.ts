@@ -24,6 +24,7 @@ import {
   type FileSinkOptions,
   type PreparedFile,
 } from '../../../src/file/index.js';
+import { breakable } from '../../support/breakable.js';
 import { filesOf, put, textOf } from '../../support/files.js';
 
 interface Row {
@@ -33,14 +34,20 @@ interface Row {
 const row = (n: number): Row => ({ n, text: `ż "${String(n)}",\n` });
 
 describe('a sink of files', () => {
-  const fixture = (disk: FileSystem, dir: string): SinkFixture<Row> => ({
-    sink: () => fileSink<Row>({ dir, format: jsonLines(), rolling: { maxBytes: 20_000 }, fileSystem: disk }),
-    record: row,
-    visible: () => readCommitted(dir, jsonLines<Row>(), disk),
-    async losePrepared() {
-      for (const { name } of await disk.readDirectory(dir)) await disk.remove(`${dir}/${name}`);
-    },
-  });
+  const fixture = (disk: FileSystem, dir: string): SinkFixture<Row> => {
+    const removeAll = async (which: RegExp): Promise<void> => {
+      for (const { name } of await disk.readDirectory(dir)) if (which.test(name)) await disk.remove(`${dir}/${name}`);
+    };
+    const { fileSystem, line } = breakable(disk);
+    return {
+      sink: () => fileSink<Row>({ dir, format: jsonLines(), rolling: { maxBytes: 20_000 }, fileSystem }),
+      record: row,
+      visible: () => readCommitted(dir, jsonLines<Row>(), disk),
+      losePrepared: () => removeAll(/^\..*\.pending$/),
+      takeVisible: () => removeAll(/^[^.]/),
+      line,
+    };
+  };
   const capabilities = { grade: 'exactly-once' } as const;
   sinkSuite(test, { capabilities, create: () => fixture(new CrashFileSystem(), 'out/deep') });
   describe('on a real disk', () => {
@@ -56,6 +63,7 @@ describe('a sink of files', () => {
 });
 
 const OUT = 'a/out';
+const RESTORED = { lineage: 'l1', checkpointId: 1 };
 /** An attempt of a job, as far as the sink sees it. */
 async function attempt(
   disk: FileSystem,
@@ -65,7 +73,9 @@ async function attempt(
 ) {
   const sink = fileSink<string>({ dir: OUT, format: textLines(), fileSystem: disk, ...options });
   const published: PreparedFile[] = [];
-  const context = sinkContext({ attempt: number, restored: number > 1, uid: 'out', lineage: 'l1', ...changes });
+  const context = sinkContext({ attempt: number, restoredFrom: number > 1 ? { lineage: 'l1', checkpointId: 1 } : undefined, uid: 'out', lineage: 'l1', ...changes });
+  const destination = await sink.destination!(context);
+  await sink.prepare?.(context);
   const committer = await sink.committer!(context);
   const commitNow = async (payloads: readonly unknown[]): Promise<void> => {
     published.push(...(payloads as PreparedFile[]));
@@ -74,28 +84,32 @@ async function attempt(
       context.signal,
     );
   };
-  await sink.prepare?.(context);
   const writer = await sink.open({ ...context, commitNow });
   const prepare = async (id: number): Promise<Committable<PreparedFile>[]> =>
-    ((await writer.prepareCommit?.(id)) ?? []).map((payload) => committable(payload, id));
+    ((await writer.prepareCommit?.(id, 'checkpoint')) ?? []).map((payload) => committable(payload, id));
   const commit = (committables: readonly Committable<PreparedFile>[]) => committer.commit(committables, context.signal);
-  return { writer, prepare, commit, published };
+  return { sink, writer, prepare, commit, published, destination };
 }
-function committable(payload: PreparedFile, checkpointId = 0): Committable<PreparedFile> {
-  const identity = { job: 'test', lineage: 'l1', sink: 'out', attempt: 1, checkpointId, subtask: 0, sequence: 0 };
+function committable(payload: PreparedFile, checkpointId = 0, lineage = 'l1'): Committable<PreparedFile> {
+  const identity = { job: 'test', lineage, sink: 'out', attempt: 1, checkpointId, subtask: 0, sequence: 0 };
   return { identity, payload };
 }
 const seen = (disk: FileSystem): Promise<string[]> => readCommitted(OUT, textLines(), disk);
 /** All that can go on without anybody's doing has gone on. */
 const settled = (): Promise<void> => new VirtualClock().settle();
-const filesIn = (disk: CrashFileSystem): string[] => disk.paths().filter((name) => !name.endsWith('/'));
+/** Files of output, without what the folder remembers, and without the part of a name that differs from attempt to attempt. */
+const filesIn = (disk: CrashFileSystem): string[] =>
+  disk
+    .paths()
+    .filter((name) => !name.endsWith('/') && !name.includes('/.weir/'))
+    .map((name) => name.replace(/\.[a-z\d]{10}-/, '-'));
 
 describe('the names of its files', () => {
   test('tell lineage, sink, attempt, subtask and sequence, and where they are in their life', async () => {
     const disk = new CrashFileSystem();
     const { writer, prepare, commit } = await attempt(disk, 3, { prefix: 'totals' }, { subtask: 2, uid: 'my out' });
     await writer.write(['a']);
-    await writer.prepareCommit?.(1);
+    await writer.prepareCommit?.(1, 'checkpoint');
     await writer.write(['b']);
     const [prepared] = await prepare(2);
     expect(filesIn(disk)).toEqual([
@@ -133,7 +147,7 @@ describe('left-overs of dead attempts', () => {
   test('that were in progress are removed, those of this sink and job only', async () => {
     const disk = new CrashFileSystem();
     for (const changes of [{}, { lineage: 'l2' }, { uid: 'other' }, { job: 'other' }]) {
-      const { writer } = await attempt(disk, 1, {}, changes);
+      const { writer } = await attempt(disk, 1, { append: changes.job !== undefined }, changes);
       await writer.write(['a']);
       await settled();
     }
@@ -181,7 +195,7 @@ describe('a folder with files of an earlier run', () => {
     const failure = attempt(disk, 1, {}, fresh);
     await expect(failure).rejects.toMatchObject({ code: 'SINK_DIRECTORY_OCCUPIED', recoverable: false });
     await expect(failure).rejects.toThrow(
-      /out of job test.*a\/out.*1 files.*part-l1.out-1-0-000000.txt.*append.*overwrite/,
+      /out of job test.*a\/out.*1 files.*part-l1.out-1\.[a-z\d]{10}-0-000000.txt.*append.*overwrite/,
     );
   });
   test('is added to with append', async () => {
@@ -199,12 +213,12 @@ describe('a folder with files of an earlier run', () => {
   });
   test('keeps what this lineage has published when an attempt starts over', async () => {
     const disk = await used();
-    await attempt(disk, 2, { overwrite: true }, { restored: false });
+    await attempt(disk, 2, { overwrite: true }, { restoredFrom: undefined });
     expect(finals(disk)).toContain('part-l1.out-1-0-000000.txt');
   });
   test('is gone on with by a restored job, whatever its lineage', async () => {
     const disk = await used();
-    await attempt(disk, 2, { overwrite: true }, { ...fresh, restored: true });
+    await attempt(disk, 2, { overwrite: true }, { ...fresh, restoredFrom: RESTORED });
     expect(finals(disk)).toContain('part-l1.out-1-0-000000.txt');
   });
   test('is free for another prefix', async () => {
@@ -248,7 +262,7 @@ describe('a loss of power', () => {
       const { writer, prepare, commit } = await attempt(disk, 1);
       await writer.write(['one']);
       const prepared = await prepare(1);
-      disk.hold({ op: 'syncDirectory' });
+      disk.hold({ op: 'syncDirectory', path: /out$/ });
       void commit(prepared);
       await attempt(disk.kill(), 2);
       const killed = disk.kill();
@@ -326,7 +340,7 @@ describe('a commit', () => {
     expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'COMMIT_FAILED' } });
     expect(outcome).toHaveProperty(
       'error.message',
-      expect.stringMatching(/out of job test.*checkpoint 7.*a\/out.*part-l1.out-1-0-000000/),
+      expect.stringMatching(/out of job test.*checkpoint 7.*a\/out.*part-l1.out-1\.[a-z\d]{10}-0-000000/),
     );
   });
   test.each(['pending', 'final'] as const)('that finds its %s file cut off fails', async (name) => {
@@ -346,7 +360,7 @@ describe('a commit', () => {
     const one = await prepare(1);
     await writer.write(['two']);
     const both = [...one, ...(await prepare(2))];
-    disk.fail({ op: 'rename' }, 'EIO');
+    disk.fail({ op: 'rename', path: /pending$/ }, 'EIO');
     expect((await commit(both)).map(({ kind }) => kind)).toEqual(['retry', 'committed']);
     expect((await commit(both)).map(({ kind }) => kind)).toEqual(['committed', 'already-committed']);
     expect(await seen(disk)).toEqual(['one', 'two']);
@@ -356,7 +370,7 @@ describe('a commit', () => {
     const { writer, prepare, commit } = await attempt(disk, 1);
     await writer.write(['one']);
     const prepared = await prepare(1);
-    disk.fail({ op: 'syncDirectory' }, 'EIO');
+    disk.fail({ op: 'syncDirectory', path: /out$/ }, 'EIO');
     await expect(commit(prepared)).rejects.toMatchObject({ code: 'EIO' });
     expect(await commit(prepared)).toEqual([{ kind: 'already-committed' }]);
   });
@@ -386,8 +400,8 @@ describe('a writer', () => {
       const { writer } = await attempt(disk, 1);
       disk.fail({ op }, 'ENOSPC');
       await writer.write(['one']);
-      await expect(writer.prepareCommit?.(1)).rejects.toMatchObject({ code: 'ENOSPC' });
-      await expect(writer.prepareCommit?.(2)).rejects.toMatchObject({ code: 'ENOSPC' });
+      await expect(writer.prepareCommit?.(1, 'checkpoint')).rejects.toMatchObject({ code: 'ENOSPC' });
+      await expect(writer.prepareCommit?.(2, 'checkpoint')).rejects.toMatchObject({ code: 'ENOSPC' });
       expect(() => writer.write(['two'])).toThrow('ENOSPC');
       await writer.close();
       expect(await seen(disk)).toEqual([]);
@@ -427,7 +441,7 @@ describe('a writer', () => {
     await writer.write(['one']);
     disk.fail({ op: 'sync' }, 'EIO');
     await clock.advance(1000);
-    await expect(writer.prepareCommit?.(1)).rejects.toMatchObject({ code: 'EIO' });
+    await expect(writer.prepareCommit?.(1, 'checkpoint')).rejects.toMatchObject({ code: 'EIO' });
   });
   test('lets a record wait that comes while an old file ends', async () => {
     const clock = new VirtualClock();
@@ -508,10 +522,11 @@ describe('formats', () => {
     const disk = new CrashFileSystem();
     const sink = fileSink<T>({ dir: 'out', format, fileSystem: disk });
     const context = sinkContext();
+    await sink.destination?.(context);
     await sink.prepare?.(context);
     const writer = await sink.open(context);
     for (const batch of batches) await writer.write(batch);
-    const [prepared] = (await writer.prepareCommit?.(1)) ?? [];
+    const [prepared] = (await writer.prepareCommit?.(1, 'checkpoint')) ?? [];
     return prepared === undefined ? '' : textOf(disk, `out/${prepared.pending}`);
   };
   test('lines of text end with a line feed', async () => {
@@ -547,10 +562,11 @@ test('a real folder shows finished files under names without a dot only', async 
   const folder = await mkdtemp(path.join(tmpdir(), 'weir-names-'));
   const sink = fileSink({ dir: path.join(folder, 'out'), format: jsonLines() });
   const context = sinkContext();
+  await sink.destination?.(context);
   await sink.prepare?.(context);
   const writer = await sink.open(context);
   await writer.write([1, 2]);
-  const [payload] = (await writer.prepareCommit?.(1)) ?? [];
+  const [payload] = (await writer.prepareCommit?.(1, 'checkpoint')) ?? [];
   await writer.write([3]);
   const visible = async () => (await readdir(path.join(folder, 'out'))).filter((name) => !name.startsWith('.'));
   expect(await visible()).toEqual([]);

@@ -40,12 +40,29 @@ export interface KillJobOptions {
   readonly state: 'memory' | 'changelog' | 'rocksdb';
   /** `loop`: every record goes round some times before it is counted. */
   readonly shape?: 'chain' | 'loop' | undefined;
+  /** The output folder, in `dir`. Default `out`. */
+  readonly out?: string | undefined;
+  /** A savepoint. Default: the newest that there is. */
+  readonly restoreFrom?: string | undefined;
+  /** Output may be repeated where the folder of checkpoints is older than the output. */
+  readonly allowDuplicates?: boolean | undefined;
   readonly target: Target;
 }
 
 /** File → keyed state → file, slow enough to be killed in the middle, every step of its checkpoints announced. */
 export async function startKillJob(options: KillJobOptions): Promise<JobHandle> {
-  const { dir, parallelism, mode, unaligned, state, shape, target } = options;
+  const {
+    dir,
+    parallelism,
+    mode,
+    unaligned,
+    state,
+    shape,
+    out = 'out',
+    restoreFrom,
+    allowDuplicates,
+    target,
+  } = options;
   const phases = new PhaseTeller(target);
   const plugins: Plugin = {
     name: 'observed',
@@ -70,9 +87,10 @@ export async function startKillJob(options: KillJobOptions): Promise<JobHandle> 
     unaligned,
     incremental: state !== 'memory',
     tolerableFailures: Number.POSITIVE_INFINITY,
+    allowDuplicates,
   });
   const source = fileSource({ path: join(dir, 'in'), format: jsonLines<InputRecord>() });
-  const sink = observedSink(fileSink({ dir: join(dir, 'out'), format: jsonLines<OutputRecord>() }), phases);
+  const sink = observedSink(fileSink({ dir: join(dir, out), format: jsonLines<OutputRecord>() }), phases);
   env
     .from(unaligned ? source : unhurried(source), { uid: 'in' })
     .pipe(
@@ -90,7 +108,7 @@ export async function startKillJob(options: KillJobOptions): Promise<JobHandle> 
       }),
     )
     .to(unaligned ? slowly(sink) : sink, { uid: 'out' });
-  const job = await env.start('kill-job');
+  const job = await env.start('kill-job', { restoreFrom });
   job.status$.subscribe((status) => {
     if (status === 'restoring') phases.base('restore');
     else if (status === 'running') phases.base('run');
@@ -117,7 +135,10 @@ function stopSoon(job: JobHandle, phases: PhaseTeller): void {
     if (job.status !== 'running') return;
     phases.base('stop');
     // If it fails the job runs on, or its failure is told by `done`.
-    job.stopWithSavepoint().catch(() => undefined);
+    job
+      .stopWithSavepoint()
+      .then(({ pointer }) => phases.stopped(pointer))
+      .catch(() => undefined);
   }, STOP_AFTER_MS);
   const done = (): void => {
     clearTimeout(timer);

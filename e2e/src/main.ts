@@ -46,13 +46,24 @@ const others = [
       ]
     : []),
 ];
+/** Goes on from folders of checkpoints that are older than its output, so it repeats some of that. */
+const goingBack = await killAll({ name: 'going back', allowDuplicates: true, state }, some, seed + 6);
 const atLeast = await killAll({ name: 'at-least-once', mode: 'at-least-once', state }, some, seed + 1);
 histogram(exactly.kills);
 console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
 for (const { name, kills: killed, lost, duplicated } of others)
   console.log(`e2e ${name}: ${String(killed.length)} kills, ${String(lost)} lost, ${String(duplicated)} duplicated`);
+console.log(
+  `e2e going back: ${String(goingBack.kills.length)} kills, ${String(goingBack.lost)} lost, ${String(goingBack.putBack)} starts from a backup`,
+);
 console.log(`e2e at-least-once: ${String(atLeast.kills.length)} kills, ${String(atLeast.lost)} lost`);
 
+const { moved, putBack, refused } = exactly;
+console.log(
+  `  ${String(moved)} starts with another output folder; ${String(putBack)} from a backup, of which ${String(refused)} were refused`,
+);
+const isOutputTried = kills < FEWEST_FOR_SHARES || (moved > 0 && refused > 0);
+if (!isOutputTried) console.log('no start had another output folder, or none was refused');
 const isSpread = isWellSpread(exactly.kills);
 console.log(
   `e2e: ${String(exactly.kills.length)} kills, ${String(exactly.lost)} lost, ${String(exactly.duplicated)} duplicated`,
@@ -61,13 +72,15 @@ process.exitCode =
   [exactly, ...others].every(({ lost, duplicated }) => lost + duplicated === 0) &&
   atLeast.lost === 0 &&
   exactly.kills.length === kills &&
+  goingBack.lost === 0 &&
+  isOutputTried &&
   isSpread
     ? 0
     : 1;
 
 type State = KillJobOptions['state'];
 /** Jobs that are alike in all but their parallelism. */
-type Kind = Partial<Pick<KillJobOptions, 'mode' | 'unaligned' | 'shape'>> & {
+type Kind = Partial<Pick<KillJobOptions, 'mode' | 'unaligned' | 'shape' | 'allowDuplicates'>> & {
   readonly name: string;
   readonly state: State;
 };
@@ -81,6 +94,7 @@ async function killAll(
   const all: KillRecord[] = [];
   let lost = 0;
   let duplicated = 0;
+  let [moved, putBack, refused] = [0, 0, 0];
   let reserved = 0;
   let run = 0;
   const lane = async (): Promise<void> => {
@@ -99,6 +113,9 @@ async function killAll(
       all.push(...result.kills);
       lost += result.lost;
       duplicated += result.duplicated;
+      moved += result.moved;
+      putBack += result.putBack;
+      refused += result.refused;
       console.log(
         `${name} job ${String(number + 1)} (parallelism ${String(parallelism)}): ${String(result.kills.length)} kills, ` +
           `${String(result.lost)} lost, ${String(result.duplicated)} duplicated; ${String(all.length)} of ${String(count)}`,
@@ -106,7 +123,7 @@ async function killAll(
     }
   };
   await Promise.all([lane(), lane()]);
-  return { name, kills: all, lost, duplicated };
+  return { name, kills: all, lost, duplicated, moved, putBack, refused };
 }
 
 function parallelismOf(job: number): Parallelism {

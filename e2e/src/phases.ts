@@ -6,7 +6,7 @@ export type Phase = (typeof PHASES)[number];
 /** Exit code of a process whose job was stopped before it was killed. */
 export const STOPPED = 10;
 /** What the child tells its parent: the phase it is in, or that a checkpoint is complete. */
-export type Signal = Phase | 'checkpoint';
+export type Signal = Phase | 'checkpoint' | `stopped ${string}`;
 
 /** Stop in the `nth` occurrence of `phase` for `lingerMs`, so that even the shortest phase can be hit. */
 export interface Target {
@@ -43,6 +43,10 @@ export class PhaseTeller {
   }
   leave(): void {
     this.say(this.#base);
+  }
+  /** Where the savepoint is. */
+  stopped(pointer: string): void {
+    this.say(`stopped ${pointer}`);
   }
   say(signal: Signal): void {
     writeSync(PARENT, `${signal}\n`);

@@ -5,8 +5,16 @@ import { STOPPED, type Phase, type Signal, type Target } from './phases.js';
 
 export type Outcome =
   | { readonly kind: 'finished' }
-  | { readonly kind: 'stopped'; readonly checkpoints: number }
-  | { readonly kind: 'killed'; readonly phase: Phase; readonly checkpoints: number }
+  | { readonly kind: 'stopped'; readonly checkpoints: number; readonly savepoint: string | undefined }
+  /** Output would have been repeated, or mixed with that of another run. */
+  | { readonly kind: 'refused' }
+  | {
+      readonly kind: 'killed';
+      readonly phase: Phase;
+      readonly checkpoints: number;
+      /** Everything had been restored. */
+      readonly hasRun: boolean;
+    }
   | { readonly kind: 'failed'; readonly code: number | null; readonly stderr: string };
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
@@ -24,6 +32,8 @@ export function runOnce(
   let checkpoints = 0;
   let occurrences = 0;
   let stderr = '';
+  let savepoint: string | undefined;
+  let hasRun = false;
   let isKilled = false;
   const killIn = (ms: number): NodeJS.Timeout =>
     setTimeout(() => {
@@ -36,7 +46,12 @@ export function runOnce(
       checkpoints++;
       return;
     }
+    if (isStop(signal)) {
+      savepoint = signal.slice('stopped '.length);
+      return;
+    }
     phase = signal;
+    if (signal === 'run') hasRun = true;
     if (kill !== undefined && signal === target.phase && ++occurrences === target.nth) killIn(kill.delayMs);
   };
   let rest = '';
@@ -52,10 +67,15 @@ export function runOnce(
   return new Promise((resolve) => {
     child.once('close', (code, signal) => {
       clearTimeout(patience);
-      if (isKilled && signal === 'SIGKILL') resolve({ kind: 'killed', phase, checkpoints });
+      if (isKilled && signal === 'SIGKILL') resolve({ kind: 'killed', phase, checkpoints, hasRun });
       else if (code === 0) resolve({ kind: 'finished' });
-      else if (code === STOPPED) resolve({ kind: 'stopped', checkpoints });
+      else if (code === STOPPED) resolve({ kind: 'stopped', checkpoints, savepoint });
+      else if (/CHECKPOINT_NOT_NEWEST|SINK_DIRECTORY_OCCUPIED/.test(stderr)) resolve({ kind: 'refused' });
       else resolve({ kind: 'failed', code, stderr });
     });
   });
+}
+
+function isStop(signal: Signal): signal is `stopped ${string}` {
+  return signal.startsWith('stopped ');
 }

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { finishedIn, outputFolders, takenFolders } from './consumer.js';
 import { keyOf, RECORDS } from './input.js';
 import type { OutputRecord } from './kill-job.js';
 
@@ -8,12 +9,11 @@ export interface Verdict {
   readonly duplicated: number;
 }
 
-/** Holds the final files of a finished run against what must be in them. A line that is not whole is an error. */
+/** Holds the final files of a finished run, wherever they are by now, against what must be in them. A line that is not whole is an error. */
 export function verify(dir: string): Verdict {
   const seen = new Map<string, number>();
-  for (const line of readdirSync(join(dir, 'out'))
-    .filter(isFinal)
-    .flatMap((name) => linesOf(join(dir, 'out', name)))) {
+  const folders = [...outputFolders(dir), ...takenFolders(dir)];
+  for (const line of folders.flatMap((folder) => finishedIn(folder).flatMap((name) => linesOf(join(folder, name))))) {
     const { id, key, count } = JSON.parse(line) as OutputRecord;
     for (const fact of [`id ${String(id)}`, `count ${key} ${String(count)}`]) seen.set(fact, (seen.get(fact) ?? 0) + 1);
   }
@@ -29,11 +29,6 @@ export function verify(dir: string): Verdict {
   for (const [fact, times] of seen) duplicated += expected.has(fact) ? times - 1 : times;
   const lost = [...expected].filter((fact) => !seen.has(fact)).length;
   return { lost, duplicated };
-}
-
-/** Readers see the files whose names do not begin with a dot. */
-function isFinal(name: string): boolean {
-  return !name.startsWith('.');
 }
 
 function linesOf(path: string): string[] {

@@ -35,6 +35,8 @@ async function write(
   }
   const { checkpointId, pointer } = taken!;
   await running.leave();
+  // As if the process had died before it knew: what a checkpoint has prepared is to be restored, too.
+  await disk.remove(`${pointer}/_committed`);
   const before = sink.visible.filter((each) => each.checkpointId < checkpointId);
   for (const name of await namesIn(disk, `/state/${EVERY_STATE_JOB}`)) {
     if (`/state/${EVERY_STATE_JOB}/${name}` !== pointer && name !== 'shared')

@@ -46,7 +46,12 @@ export function checkedOutcomes(outcomes: unknown, count: number, context: Sinks
   return outcomes as readonly CommitOutcome[];
 }
 
-const KINDS: readonly unknown[] = ['committed', 'already-committed', 'retry', 'failed'] satisfies CommitOutcome['kind'][];
+const KINDS: readonly unknown[] = [
+  'committed',
+  'already-committed',
+  'retry',
+  'failed',
+] satisfies CommitOutcome['kind'][];
 
 function isOutcome(outcome: unknown): boolean {
   return KINDS.includes(fieldsOf(outcome)['kind']);
@@ -74,9 +79,10 @@ function isText(value: unknown): boolean {
 
 function shown(value: unknown): string {
   try {
-    return typeof value === 'object' ? (JSON.stringify(value) ?? 'an object') : String(value);
+    const text: unknown = JSON.stringify(value);
+    return typeof text === 'string' ? text : typeof value;
   } catch {
-    return 'an object';
+    return typeof value;
   }
 }
 

@@ -1,7 +1,14 @@
 import { Observable } from 'rxjs';
 import { closeInTurn } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type { Committer, Sink, SinkContext, SinkDestination, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
+import type {
+  Committer,
+  Sink,
+  SinkContext,
+  SinkDestination,
+  SinkWriter,
+  SinkWriterContext,
+} from '../contracts/sink.js';
 import type { CheckpointRef, Committable, DestinationRef } from '../contracts/snapshot.js';
 import { UNWRITTEN, WRITER_STATE } from '../contracts/stored-parts.js';
 import type { SnapshotKind, StreamElement } from '../element/element.js';
@@ -14,7 +21,14 @@ import { CommitQueue, type CommitRetry } from './commit-queue.js';
 import { checkedDestination, checkedList } from '../bounds/sink-answers.js';
 import { HeldBatches } from './held-batches.js';
 import { OneAtATime } from './one-at-a-time.js';
-import type { CapturedCommittables, Operator, OperatorCapture, OperatorContext, OperatorEnd, RestoredState } from './operator.js';
+import type {
+  CapturedCommittables,
+  Operator,
+  OperatorCapture,
+  OperatorContext,
+  OperatorEnd,
+  RestoredState,
+} from './operator.js';
 import { Uncommitted } from './uncommitted.js';
 
 /** What a sink needs to know of the job around it. */
@@ -62,7 +76,20 @@ export async function prepareSink(
 function sinkContext(context: OperatorContext, surroundings: SinkSurroundings): SinkContext {
   const { job, uid, attempt, parallelism, clock, random, logger, metrics, signal } = context;
   const { lineage, restoredFrom, checkpointing } = surroundings;
-  return { job, uid, attempt, parallelism, clock, random, logger, metrics, signal, lineage, restoredFrom, checkpointing };
+  return {
+    job,
+    uid,
+    attempt,
+    parallelism,
+    clock,
+    random,
+    logger,
+    metrics,
+    signal,
+    lineage,
+    restoredFrom,
+    checkpointing,
+  };
 }
 
 function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): WeirError {

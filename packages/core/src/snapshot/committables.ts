@@ -18,7 +18,11 @@ export interface EncodedCommittables {
 }
 
 /** From here on the captured payloads may change. */
-export function encodeCommittables({ destination: { id, name }, serializer, values }: CapturedCommittables): EncodedCommittables {
+export function encodeCommittables({
+  destination: { id, name },
+  serializer,
+  values,
+}: CapturedCommittables): EncodedCommittables {
   const out = new ByteWriter();
   let newest = 0;
   for (const { identity, payload } of values) {

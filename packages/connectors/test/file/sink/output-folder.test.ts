@@ -51,7 +51,7 @@ class Attempt {
         }),
       commit: async (committables: readonly Committable<PreparedFile>[]) =>
         (await committer.commit(committables, this.#context.signal)).map((outcome) =>
-          'error' in outcome ? `${outcome.kind}: ${String((outcome.error as Error).message)}` : outcome.kind,
+          'error' in outcome ? `${outcome.kind}: ${(outcome.error as Error).message}` : outcome.kind,
         ),
     };
   }

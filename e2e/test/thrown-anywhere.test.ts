@@ -59,6 +59,7 @@ const PLACES = [
   'poll later',
   'position',
   'close source',
+  'find destination',
   'open sink',
   'write',
   'write later',

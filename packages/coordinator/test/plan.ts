@@ -51,7 +51,12 @@ export function snapshotOf({ stage }: SubtaskId, id: CheckpointId): OperatorSnap
   const blob = { kind: 'inline' as const, bytes: Uint8Array.of(id) };
   return stage === 'numbers'
     ? { uid: 'numbers', keyed: [], operator: [{ name: 'position', mode: 'list', serializer, count: 1, blob }] }
-    : { uid: 'out', keyed: [], operator: [], committables: { destination: { id: 'place', name: 'place' }, serializer, newest: id, count: 1, blob } };
+    : {
+        uid: 'out',
+        keyed: [],
+        operator: [],
+        committables: { destination: { id: 'place', name: 'place' }, serializer, newest: id, count: 1, blob },
+      };
 }
 
 export function metadataOf(parts: Partial<CheckpointMetadata> = {}): CheckpointMetadata {

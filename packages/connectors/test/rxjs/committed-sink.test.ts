@@ -96,7 +96,9 @@ describe('the sink of committed', () => {
     expect(seen).toEqual([1, 2]);
 
     const elsewhere = bench();
-    expect(await (await elsewhere.attempt({ restoredFrom: RESTORED })).commit(prepared)).toEqual([{ kind: 'committed' }]);
+    expect(await (await elsewhere.attempt({ restoredFrom: RESTORED })).commit(prepared)).toEqual([
+      { kind: 'committed' },
+    ]);
     expect(elsewhere.seen).toEqual([1, 2]);
   });
 

@@ -57,7 +57,12 @@ export class SinkPlaces {
     return isRepeating && surroundings.lineage === restore?.lineage ? branch() : surroundings.lineage;
   }
 
-  #repeats(uid: OperatorUid, { name }: SinkDestination, { checkpointId, pointer }: RestorePlan, mark: CommitMark): void {
+  #repeats(
+    uid: OperatorUid,
+    { name }: SinkDestination,
+    { checkpointId, pointer }: RestorePlan,
+    mark: CommitMark,
+  ): void {
     const { job, allowDuplicates, emit } = this.#options;
     const what =
       `Sink ${uid} of job ${job} has committed output up to checkpoint ${String(mark.checkpointId)} in ${name}, ` +

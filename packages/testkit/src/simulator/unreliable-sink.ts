@@ -37,7 +37,8 @@ export function unreliableSink<T, K extends SinkGrade, C>(
                 alone('prepareCommit', async () => {
                   faults.visit(`preparing ${place}`);
                   await faults.wait(faults.random(), context.signal);
-                  const prepare = async (): Promise<readonly C[]> => (await writer.prepareCommit?.(checkpointId, kind)) ?? [];
+                  const prepare = async (): Promise<readonly C[]> =>
+                    (await writer.prepareCommit?.(checkpointId, kind)) ?? [];
                   const payloads = await faults.call(`preparing ${place}`, prepare);
                   faults.visit(`having prepared ${place}`);
                   return payloads;

@@ -48,7 +48,10 @@ export function fileSink<T>(options: FileSinkOptions<T>): Sink<T, 'exactly-once'
   const folderOf = ({ job, uid }: Pick<SinkContext, 'job' | 'uid'>): OutputFolder => {
     const folder = folders.get(keyOf(job, uid));
     if (folder !== undefined) return folder;
-    throw new WeirError('PROTOCOL_VIOLATION', `Sink ${uid} of job ${job} was used before it was asked for its destination.`);
+    throw new WeirError(
+      'PROTOCOL_VIOLATION',
+      `Sink ${uid} of job ${job} was used before it was asked for its destination.`,
+    );
   };
   return {
     grade: 'exactly-once',

@@ -8,7 +8,15 @@ import {
   type SnapshotKind,
 } from '@weir/core/contracts';
 import { FileNaming } from './file-names.js';
-import { FolderClaims, isLater, objectionTo, conflictOf, type Claim, type Objection, type Owner } from './marker/claims.js';
+import {
+  FolderClaims,
+  isLater,
+  objectionTo,
+  conflictOf,
+  type Claim,
+  type Objection,
+  type Owner,
+} from './marker/claims.js';
 import { identityOf } from './marker/identity.js';
 import { MARKER, putFile } from './marker/marker-files.js';
 import { FolderMarks } from './marker/marks.js';
@@ -141,7 +149,8 @@ export class OutputFolder {
     const objection = objectionTo(mine, earlier, this.#marks.all, may);
     if (objection !== undefined) await this.#claims.remove(claim);
     this.#refuseIf(objection, context);
-    if (!(await this.#claims.confirm(claim))) throw this.#occupied(context, 'was just published to by another run of it');
+    if (!(await this.#claims.confirm(claim)))
+      throw this.#occupied(context, 'was just published to by another run of it');
     this.#claim = claim;
   }
 

@@ -73,7 +73,13 @@ async function attempt(
 ) {
   const sink = fileSink<string>({ dir: OUT, format: textLines(), fileSystem: disk, ...options });
   const published: PreparedFile[] = [];
-  const context = sinkContext({ attempt: number, restoredFrom: number > 1 ? { lineage: 'l1', checkpointId: 1 } : undefined, uid: 'out', lineage: 'l1', ...changes });
+  const context = sinkContext({
+    attempt: number,
+    restoredFrom: number > 1 ? { lineage: 'l1', checkpointId: 1 } : undefined,
+    uid: 'out',
+    lineage: 'l1',
+    ...changes,
+  });
   const destination = await sink.destination!(context);
   await sink.prepare?.(context);
   const committer = await sink.committer!(context);

@@ -84,7 +84,12 @@ export class FolderClaims {
   async attempt(owner: Owner, others: readonly Claim[]): Promise<Claim> {
     const claim = { ...owner, number: 1 + Math.max(0, ...others.map(({ number }) => number)) };
     const content = { format: FORMAT, version: VERSION, ...owner };
-    await putFile(this.#fileSystem, { folder: this.#folder, name: nameOf(claim, 'trying'), content, nonce: owner.nonce });
+    await putFile(this.#fileSystem, {
+      folder: this.#folder,
+      name: nameOf(claim, 'trying'),
+      content,
+      nonce: owner.nonce,
+    });
     return claim;
   }
 
@@ -113,7 +118,9 @@ export class FolderClaims {
     // Claims are read only if there are others: as a rule there are none.
     const others = names.filter((name) => /^(?:owner|trying)-/.test(name) && !name.includes(mine.nonce));
     if (others.length > 0) {
-      const later = (await this.read()).filter((claim) => isLater(claim, mine) && conflictOf(mine, claim) !== undefined);
+      const later = (await this.read()).filter(
+        (claim) => isLater(claim, mine) && conflictOf(mine, claim) !== undefined,
+      );
       for (const claim of later) await this.#fileSystem.remove(this.#path(nameOf(claim, 'trying')));
       const confirmed = await this.#names();
       const by = later.find((claim) => confirmed.includes(nameOf(claim, 'owner')));

@@ -58,6 +58,7 @@ export const CALLS = {
   'sink.commit': { contract: 'sink', bound: 'total' },
   'sink.closeWriter': { contract: 'sink', bound: 'closing' },
   'sink.closeCommitter': { contract: 'sink', bound: 'closing' },
+  'sink.jobEnded': { contract: 'sink', bound: 'closing' },
   'state.open': { contract: 'state', bound: 'total' },
   'state.restoreNative': { contract: 'state', bound: 'without progress' },
   'state.write': { contract: 'state', bound: 'without progress' },

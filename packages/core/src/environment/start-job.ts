@@ -143,7 +143,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
       host.observerFailures.failed('subscriber', `an event or status of job ${name}`, error);
     },
     run: () =>
-      tellingTheEnd(options.graph, name, logger, { clock, timeoutMs: cancellationTimeoutMs }, async () => {
+      tellingTheEnd(options.graph, name, { logger, calls }, async () => {
         // The caller gets the handle before anything happens, so that it can subscribe.
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });
@@ -158,10 +158,11 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
           throw error;
         } finally {
           signal?.removeEventListener('abort', onSignal);
-          calls.close();
         }
         await container[Symbol.asyncDispose]();
         return end;
+      }).finally(() => {
+        calls.close();
       }),
   });
 

@@ -25,7 +25,7 @@ const SLICE_MS = 2;
 
 /**
  * A sink whose committer emits. Exactly once in this process, because it remembers what it has emitted until that cannot come again; another process
- * starts with what the last checkpoint had prepared. `valuesOf` says what becomes of a batch.
+ * starts with what the last checkpoint had prepared, unless that is confirmed. `valuesOf` says what becomes of a batch.
  */
 export function committedSink<T, V>(
   output: JobOutput<V>,

@@ -16,7 +16,7 @@ export interface CommittedOptions {
 
 /**
  * As the last function in a pipe: the records as an Observable that emits only what a completed checkpoint covers, exactly once as long as the process
- * lives, through restarts. After a crash of the process the next one may emit the last checkpoint's records again. Hot: subscribe before the job
+ * lives, through restarts. After a crash of the process while it emits, the next one may emit that checkpoint's records again. Hot: subscribe before the job
  * starts. It completes when the job is finished or cancelled and errors when the job fails.
  *
  * One subtask collects the records, which must survive the serializer since they are part of the checkpoint. What a subscriber throws fails the

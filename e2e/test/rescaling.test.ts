@@ -63,9 +63,9 @@ test(
       [2, 4, 3],
       [4, 1, 2],
     ] as const) {
-      const before = await stoppedAt(120, wide(first));
+      const before = await stoppedAt(200, wide(first));
       expect(hasCheckpoint(before)).toBe(true);
-      for (let step = 0; step < 30; step++) {
+      for (let step = 0; step < 60; step++) {
         const disk = await stoppedAt(step, wide(second), before.kill());
         expect({ first, second, third, step, faults: await faultsAfter(disk, wide(third)) }).toEqual({
           first,

@@ -32,12 +32,14 @@ let dir: string;
 let sink: TransactionalMemorySink<Line>;
 /** Each fails the job once so many checkpoints have completed since the last failure. */
 let failures: number;
+let interval: '20ms' | '1h';
 let completed: number;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'weir-'));
   sink = transactionalMemorySink();
   limit = 1000;
   failures = 0;
+  interval = '20ms';
 });
 afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
@@ -60,7 +62,7 @@ async function start(state: PluginList, parallelism: number, startOptions: Start
     parallelism,
     plugins: [checkpointCoordinator(), state, fixedDelayRestart({ attempts: 10, delay: 0 })],
   });
-  env.enableCheckpointing('20ms', {
+  env.enableCheckpointing(interval, {
     tolerableFailures: Infinity,
     incremental: true,
     externalized: 'retain-on-cancellation',
@@ -162,14 +164,17 @@ describe.skipIf(!isThere())('a job with its state in RocksDB', () => {
     assertExactlyOnce(sink.visible, EXPECTED);
   });
 
-  // A known gap: a file that is not read any more, since the output of the checkpoint is committed, may be damaged unnoticed.
-  test.fails('is refused a checkpoint of which any file is damaged, with the names of both', async () => {
+  test('is refused a checkpoint of which any file is damaged, with the names of both', async () => {
+    // Of two checkpoints one keeps files that the other does not read.
+    interval = '1h';
     const job = await start(inRocksDb(), 1);
-    await expect.poll(() => sink.visible.length, { timeout: 20_000, interval: 5 }).toBe(limit);
-    await afterCheckpoints(job, 2);
-    await job.cancel();
+    while (sink.visible.length < limit) await job.triggerCheckpoint();
     const state = join(dir, 'state', 'counts');
-    const checkpoint = readdirSync(state).find((name) => name.startsWith('chk-'))!;
+    const checkpoints = (): readonly string[] => readdirSync(state).filter((name) => name.startsWith('chk-'));
+    await job.triggerCheckpoint();
+    await expect.poll(checkpoints, { timeout: 20_000, interval: 5 }).toHaveLength(1);
+    await job.cancel();
+    const checkpoint = checkpoints()[0]!;
     // Without it what was prepared is needed, too.
     rmSync(join(state, checkpoint, '_committed'), { force: true });
     const files = [checkpoint, 'shared'].flatMap((folder) =>

@@ -113,8 +113,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'committables left out',
     file: 'core/operator/sink-operator',
-    find: "serializer: serializer('committables'), values: this.#uncommitted.all",
-    replace: "serializer: serializer('committables'), values: []",
+    find: 'serializer, values: this.#uncommitted.all',
+    replace: 'serializer, values: []',
   },
   {
     name: 'commits of its own checkpoint only',

@@ -168,6 +168,7 @@ describe.skipIf(!isThere())('a job with its state in RocksDB', () => {
     // Of two checkpoints one keeps files that the other does not read.
     interval = '1h';
     const job = await start(inRocksDb(), 1);
+    await firstValueFrom(job.status$.pipe(filter((status) => status === 'running')));
     while (sink.visible.length < limit) await job.triggerCheckpoint();
     const state = join(dir, 'state', 'counts');
     const checkpoints = (): readonly string[] => readdirSync(state).filter((name) => name.startsWith('chk-'));

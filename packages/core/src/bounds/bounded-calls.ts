@@ -1,3 +1,4 @@
+import { isPromiseLike } from '../contracts/awaitable.js';
 import type { Clock } from '../contracts/clock.js';
 import type { JobEventBody } from '../contracts/job-events.js';
 import type { Logger } from '../contracts/logger.js';
@@ -141,10 +142,4 @@ export class BoundedCalls implements CallBounds {
         `take that long, raise callTimeouts.${contract} (weir.call-timeout.${contract}).`,
     );
   }
-}
-
-function isPromiseLike(answer: unknown): answer is PromiseLike<unknown> {
-  return (
-    typeof answer === 'object' && answer !== null && typeof (answer as { readonly then?: unknown }).then === 'function'
-  );
 }

@@ -1,9 +1,14 @@
+import { isPromiseLike } from '../contracts/awaitable.js';
 import { delegating } from '../contracts/delegating.js';
+import { missingOfEnumerator, missingOfReader } from '../contracts/source-methods.js';
 import type { Source, SourceReader, SplitEnumerator } from '../contracts/source.js';
 import type { OperatorUid } from '../element/ids.js';
 import type { CallBounds } from './bounded-calls.js';
 
-/** The same source, each call of which answers or fails in its time; a poll when its reader is closed. A reader that comes too late is closed. */
+/**
+ * The same source, each call of which answers or fails in its time; a poll when its reader is closed. A reader that comes too late is closed. What is
+ * no enumerator or no reader goes through as it is: whoever asked for it says so.
+ */
 export function boundedSource<T>(source: Source<T>, uid: OperatorUid, calls: CallBounds): Source<T> {
   const of = `source ${uid}`;
   return delegating(source, {
@@ -17,6 +22,7 @@ export function boundedSource<T>(source: Source<T>, uid: OperatorUid, calls: Cal
 }
 
 function boundedEnumerator(enumerator: SplitEnumerator, of: string, calls: CallBounds): SplitEnumerator {
+  if (missingOfEnumerator(enumerator) !== undefined) return enumerator;
   return delegating(enumerator, {
     start: (restored) => calls.run('source.start', of, () => enumerator.start(restored)),
     close: () => calls.run('source.closeEnumerator', of, () => enumerator.close()),
@@ -24,6 +30,7 @@ function boundedEnumerator(enumerator: SplitEnumerator, of: string, calls: CallB
 }
 
 function boundedReader<T>(reader: SourceReader<T>, of: string, calls: CallBounds): SourceReader<T> {
+  if (missingOfReader(reader) !== undefined) return reader;
   let endPoll = (): void => undefined;
   const untilClosed = (outstanding: Promise<readonly T[] | 'end'>): Promise<readonly T[] | 'end'> =>
     new Promise((resolve, reject) => {
@@ -32,11 +39,11 @@ function boundedReader<T>(reader: SourceReader<T>, of: string, calls: CallBounds
       };
       outstanding.then(resolve, reject);
     });
-  const completed = reader.completed?.bind(reader);
+  const completed = typeof reader.completed === 'function' ? reader.completed.bind(reader) : undefined;
   return delegating(reader, {
     poll(max) {
       const polled = reader.poll(max);
-      return polled === 'end' || 'length' in polled ? polled : untilClosed(polled);
+      return isPromiseLike(polled) ? untilClosed(polled) : polled;
     },
     position: () => reader.position(),
     ...(completed !== undefined && {

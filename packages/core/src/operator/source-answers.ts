@@ -1,14 +1,13 @@
+import { isPromiseLike } from '../contracts/awaitable.js';
+import { missingOfEnumerator, missingOfReader } from '../contracts/source-methods.js';
 import type { SourceContext, SourceReader, SourceSplit, SplitEnumerator } from '../contracts/source.js';
 import { isWellFormed } from '../element/well-formed.js';
 import { sourceViolation } from './source-context.js';
 
 /** What a source may answer, checked where that costs nothing per record: a wrong answer fails by name, before it becomes lost or repeated records. */
 
-const ENUMERATOR = ['start', 'assign', 'finished', 'handBack', 'snapshot', 'close'] as const;
-const READER = ['poll', 'position', 'close'] as const;
-
 export function checkedEnumerator(context: SourceContext, answer: unknown): SplitEnumerator {
-  const missing = missingMethods(answer, ENUMERATOR);
+  const missing = missingOfEnumerator(answer);
   // It has every method of one.
   if (missing === undefined) return answer as SplitEnumerator;
   throw sourceViolation(context, undefined, `enumerator() returned ${shown(answer)}, which has no ${missing}()`);
@@ -50,7 +49,7 @@ export function checkedReader<T>(
   answer: SourceReader<T>,
   isAcknowledging: boolean,
 ): SourceReader<T> {
-  const missing = missingMethods(answer, READER);
+  const missing = missingOfReader(answer);
   if (missing !== undefined)
     throw sourceViolation(context, split, `open() gave ${shown(answer)}, which has no ${missing}()`);
   const { completed } = answer as { readonly completed?: unknown };
@@ -81,14 +80,6 @@ export function checkedPosition(context: SourceContext, split: SourceSplit, answ
       'position() returned undefined although there was a position before: a reader that was opened at one is there until it has read on',
     );
   return answer;
-}
-
-export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return isObject(value) && typeof value['then'] === 'function';
-}
-
-function missingMethods(value: unknown, names: readonly string[]): string | undefined {
-  return isObject(value) ? names.find((name) => typeof value[name] !== 'function') : names[0];
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

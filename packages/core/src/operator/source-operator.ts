@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs';
 import { allClosed, allOf } from '../contracts/all-of.js';
+import { isPromiseLike } from '../contracts/awaitable.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { ReaderContext, Source, SourceReader, SourceSplit } from '../contracts/source.js';
 import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/element.js';
@@ -8,7 +9,7 @@ import { defaultSerializer } from '../state/default-serializer.js';
 import { withPlace } from '../state/with-place.js';
 import { OpenReader } from './open-reader.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
-import { checkedPosition, checkedReader, checkedRecords, isPromiseLike } from './source-answers.js';
+import { checkedPosition, checkedReader, checkedRecords } from './source-answers.js';
 import { sourceContext, sourceFailure } from './source-context.js';
 import { SPLITS, type SplitState } from './source-states.js';
 import type { SplitClient } from './split-client.js';

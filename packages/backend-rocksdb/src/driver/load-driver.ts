@@ -13,11 +13,17 @@ export const BINARIES: readonly string[] = [
 
 /** The driver of RocksDB. Fails with `ROCKSDB_UNAVAILABLE`, which says what to install, where there is no binary that can be loaded. */
 export function loadDriver(): RocksDriver {
-  const native = loadBinding(BINARIES.map((binary) => fileURLToPath(new URL(`../../${binary}`, import.meta.url))));
+  const native = loadBinding(binariesOf(import.meta.url));
   return {
     libraryVersion: native.libraryVersion,
     open: (directory, options) => new NativeDatabase(native, directory, options),
   };
+}
+
+/** Where the binaries are, seen from this module: its `import.meta.url`, which a bundle in the format of CommonJS does not have. */
+export function binariesOf(module: string | undefined): readonly string[] {
+  if (module === undefined) throw unavailable(BINARIES, []);
+  return BINARIES.map((binary) => fileURLToPath(new URL(`../../${binary}`, module)));
 }
 
 /** The first of these files that can be loaded and has the functions that this version calls. */
@@ -47,7 +53,8 @@ function unavailable(candidates: readonly string[], failures: readonly unknown[]
   return new WeirError(
     'ROCKSDB_UNAVAILABLE',
     `@weir/backend-rocksdb ${found}. Install a C++ compiler, make, Python 3 and the headers of RocksDB (Debian and Ubuntu: ` +
-      'apt-get install g++ make python3 librocksdb-dev), then run: npm explore @weir/backend-rocksdb -- npm run build:native',
+      'apt-get install g++ make python3 librocksdb-dev), then run: npm explore @weir/backend-rocksdb -- npm run build:native. A bundle cannot hold a driver: ' +
+      'leave @weir/backend-rocksdb out of it and install it beside it (esbuild: --external:@weir/backend-rocksdb)',
     { cause: broken[0] ?? failures[0], recoverable: false },
   );
 }

@@ -7,7 +7,11 @@ const PROGRAM = `${FOLDER}mistakes.ts`;
 
 // One line each: what a beginner writes, and what the compiler must say about it.
 const MISTAKES: readonly (readonly [what: string, line: string, message: RegExp])[] = [
-  ['an asynchronous map', 'numbers.pipe(map(async (n) => n));', /use mapAsync/],
+  [
+    'an asynchronous map',
+    'numbers.pipe(map(async (n) => n));',
+    /map is synchronous.*wait for it in the source or the sink/,
+  ],
   [
     'an output that nobody named',
     'keyed.pipe(keyedProcess({ onRecord(n, _context, emit) { emit(n); } }));',

@@ -6,7 +6,7 @@ import { parquetHeader } from 'hyparquet/src/column.js';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { fileSource, parquet, type ParquetOptions } from '../../../src/file/index.js';
-import { loadPeer } from '../../../src/file/format/load-peer.js';
+import { missingPeer, outdatedPeer } from '../../../src/file/format/missing-peer.js';
 import { filesOf } from '../../support/files.js';
 import { drain, readAll } from '../../support/reading.js';
 
@@ -154,13 +154,14 @@ describe('a damaged Parquet file', () => {
 });
 
 describe('a package that is missing or too old', () => {
-  const peer = { user: 'parquet()', packages: 'hyparquet hyparquet-compressors', fits: () => true };
-  test('is an error that says what to install', async () => {
-    const failure = loadPeer({ ...peer, load: () => Promise.reject(new Error("Cannot find package 'hyparquet'")) });
-    await expect(failure).rejects.toMatchObject({ code: 'CONNECTOR_PEER', recoverable: false });
-    await expect(failure).rejects.toThrow(/Cannot find package.*npm i hyparquet hyparquet-compressors/);
-    const old = loadPeer({ ...peer, load: () => Promise.resolve({}), fits: () => false });
-    await expect(old).rejects.toThrow(/CONNECTOR_PEER.*newer.*npm i hyparquet hyparquet-compressors/);
+  const peers = { user: 'parquet()', packages: 'hyparquet hyparquet-compressors' };
+  test('is an error that says what to install', () => {
+    const missing = missingPeer(peers, new Error("Cannot find package 'hyparquet'"));
+    expect(missing).toMatchObject({ code: 'CONNECTOR_PEER', recoverable: false });
+    expect(missing.message).toMatch(/Cannot find package.*npm i hyparquet hyparquet-compressors/);
+    const outdated = outdatedPeer(peers);
+    expect(outdated).toMatchObject({ code: 'CONNECTOR_PEER', recoverable: false });
+    expect(outdated.message).toMatch(/newer.*npm i hyparquet hyparquet-compressors/);
   });
 });
 

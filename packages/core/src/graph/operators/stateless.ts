@@ -5,7 +5,10 @@ import { filterOperator, mapOperator, tapOperator } from '../../operator/statele
 import { transform } from '../describe.js';
 import type { StreamOperator } from '../stream.js';
 
-export type NotAsync<R> = R extends PromiseLike<unknown> ? 'map is synchronous: use mapAsync' : unknown;
+export type NotAsync<R> =
+  R extends PromiseLike<unknown>
+    ? 'map is synchronous: a promise would be passed on as a record; wait for it in the source or the sink'
+    : unknown;
 
 /** What `project` makes of each record. The result has no key: put keyBy behind it. */
 export function map<T, R>(project: (value: T) => R & NotAsync<R>): StreamOperator<T, R> {

@@ -2,9 +2,10 @@ import { nextTurn, WeirError, type Clock } from '@weir/core/contracts';
 import type { FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import type { parquetHeader } from 'hyparquet/src/column.js';
 import type { RowFormat, RowGroup, RowGroups } from '../decoder.js';
-import { loadPeer } from '../load-peer.js';
+import { missingPeer, outdatedPeer } from '../missing-peer.js';
 import { ColumnFile } from './column-file.js';
-import { conversionOf, readDecimalsRaw, timeParsers, type Conversion, type ExactValues } from './exact-values.js';
+import { conversionOf, readDecimalsRaw, timeParsers, type Conversion } from './exact-values.js';
+import type { ExactValues } from './value-forms.js';
 
 export interface ParquetOptions<T> extends Partial<ExactValues> {
   /** The columns that are read; absent: all. Others cost nothing. */
@@ -24,7 +25,7 @@ export function parquet<T extends object = Record<string, unknown>>(options: Par
   return {
     kind: 'rows',
     async open(file, clock) {
-      const { hyparquet, compressors, parquetHeader } = await loadPeer(READERS);
+      const { hyparquet, compressors, parquetHeader } = await loadReaders();
       const columnFile = new ColumnFile(file);
       const metadata = await hyparquet.parquetMetadataAsync(columnFile);
       // The reader leaves out groups without rows, so they must not be counted either.
@@ -45,22 +46,28 @@ export function parquet<T extends object = Record<string, unknown>>(options: Par
   };
 }
 
-const READERS = {
-  user: 'parquet()',
-  packages: 'hyparquet hyparquet-compressors',
-  async load() {
-    const [hyparquet, { parquetHeader }, { compressors }, zlib] = await Promise.all([
-      import('hyparquet'),
-      import('hyparquet/src/column.js'),
-      import('hyparquet-compressors'),
-      import('node:zlib'),
-    ]);
+const PEERS = { user: 'parquet()', packages: 'hyparquet hyparquet-compressors' };
+
+async function loadReaders() {
+  const readers = await importReaders();
+  if (!('parquetScan' in readers.hyparquet)) throw outdatedPeer(PEERS);
+  return readers;
+}
+
+/** Each import is awaited right inside of the `try`: for bundlers that makes a package optional, one that is not installed is left out. */
+async function importReaders() {
+  try {
+    const hyparquet = await import('hyparquet');
+    const { parquetHeader } = await import('hyparquet/src/column.js');
+    const { compressors } = await import('hyparquet-compressors');
+    const zlib = await import('node:zlib');
     // Its own gzip does not compare checksums.
     const checked = { ...compressors, GZIP: (input: Uint8Array): Uint8Array => zlib.gunzipSync(input) };
     return { hyparquet, parquetHeader, compressors: checked };
-  },
-  fits: ({ hyparquet }: { hyparquet: object }) => 'parquetScan' in hyparquet,
-};
+  } catch (error) {
+    throw missingPeer(PEERS, error);
+  }
+}
 
 function namesOf(columns: readonly SchemaTree[]): string[] {
   return columns.map(({ element }) => element.name);

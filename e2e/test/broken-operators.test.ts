@@ -219,3 +219,27 @@ test('an operator that captures what it says it does not have cannot be restored
     /^The operator fails with a crash right behind a checkpoint, after 0 of 5 records: CHECKPOINT_INCOMPATIBLE/,
   );
 });
+
+test.each<[string, () => object, (nested: never) => void]>([
+  ['an array', () => [], (nested: number[]) => nested.push(1)],
+  ['an object', () => ({}), (nested: Record<string, number>) => (nested['n'] = (nested['n'] ?? 0) + 1)],
+  ['a map', () => new Map(), (nested: Map<number, number>) => nested.set(nested.size, 1)],
+  ['a set', () => new Set(), (nested: Set<number>) => nested.add(nested.size)],
+  ['a date', () => new Date(0), (nested: Date) => nested.setFullYear(nested.getFullYear() + 1)],
+])('%s inside of what is emitted that state keeps and changes is found out', async (_what, make, change) => {
+  const message = await failureOf((numbers) =>
+    numbers.pipe(
+      keyBy(() => 'all'),
+      keyedProcess({
+        state: { held: valueState<{ readonly nested: object }>() },
+        onRecord(_n, { state: { held } }, emit: Emit<{ readonly nested: object }>) {
+          const now = held.value() ?? { nested: make() };
+          change(now.nested as never);
+          held.update(now);
+          emit(now);
+        },
+      }),
+    ),
+  );
+  expect(message).toMatch(/^The operator fails .*: OPERATOR_FAILED.*Cannot/);
+});

@@ -208,6 +208,7 @@ export type {
   StateScope,
   StoredBytes,
   ValueState,
+  ValueStateHandle,
 } from './contracts/state-backend.js';
 export { WEIR_VERSION } from './contracts/version.js';
 export { defaultSerializer } from './state/default-serializer.js';

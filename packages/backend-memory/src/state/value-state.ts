@@ -8,7 +8,7 @@ import type {
   StateEntry,
   StateExpiry,
   StateMeta,
-  ValueState,
+  ValueStateHandle,
 } from '@weir/core/contracts';
 import type { Captures } from '../capture/captures.js';
 import type { GroupRows } from '../capture/group-rows.js';
@@ -31,7 +31,7 @@ import { WatchedEntries } from './watched-entries.js';
 /** All values of one value state. */
 export class StoredValues implements StoredState, RowSource<Slot> {
   readonly meta: StateMeta;
-  readonly handle: ValueState<unknown, unknown>;
+  readonly handle: ValueStateHandle;
   readonly sweep: Sweep | undefined;
   readonly runs: RowSource<PageRun> = {
     append: (run, preserved) => {
@@ -135,7 +135,7 @@ export class StoredValues implements StoredState, RowSource<Slot> {
   }
 }
 
-class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, unknown> {
+class ValueHandle extends KeyedHandle<unknown> implements ValueStateHandle {
   private readonly stored: StoredValues;
   private readonly captures: Captures;
   private readonly initial: (() => unknown) | undefined;
@@ -171,6 +171,9 @@ class ValueHandle extends KeyedHandle<unknown> implements ValueState<unknown, un
     }
     if (this.captures.isWatching) this.stored.beforeChange(this.slot);
     column[this.offset] = value;
+  }
+  holds(value: object): boolean {
+    return this.turn === this.current.turn && this.column?.[this.offset] === value;
   }
   clear(): void {
     if (this.find() === undefined) return;

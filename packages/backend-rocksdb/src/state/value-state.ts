@@ -9,7 +9,7 @@ import type {
   StateEntry,
   StateExpiry,
   StateMeta,
-  ValueState,
+  ValueStateHandle,
 } from '@weir/core/contracts';
 import { ABSENT, Cell } from '../cache/cell.js';
 import type { Clock } from '../cache/clock.js';
@@ -57,7 +57,7 @@ class ValueCell extends Cell {
 /** All values of one value state. */
 export class StoredValues implements StoredState {
   readonly meta: StateMeta;
-  readonly handle: ValueState<unknown, unknown>;
+  readonly handle: ValueStateHandle;
   id: number;
   readonly cells: KeyIndex<ValueCell> = new KeyIndex<ValueCell>();
   readonly sizes: ValueSizes = new ValueSizes();
@@ -165,7 +165,7 @@ export class StoredValues implements StoredState {
   }
 }
 
-class ValueHandle implements ValueState<unknown, unknown> {
+class ValueHandle implements ValueStateHandle {
   private readonly state: StoredValues;
   private readonly current: CurrentKey;
   private readonly clock: Clock;
@@ -203,6 +203,9 @@ class ValueHandle implements ValueState<unknown, unknown> {
     if (typeof value === 'object') cell.lentIn = this.current.callback;
     const bytes = this.state.sizes.of(value);
     if (bytes !== cell.valueBytes) this.resize(cell, bytes);
+  }
+  holds(value: object): boolean {
+    return this.turn === this.current.turn && this.cell?.value === value;
   }
   clear(): void {
     const found = this.turn === this.current.turn ? this.cell : this.find();

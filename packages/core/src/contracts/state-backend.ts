@@ -89,7 +89,15 @@ export interface AggregatingState<In, Out> {
   add(value: In): void;
   clear(): void;
 }
-export type StateHandle = ValueState<unknown, unknown> | ListState<unknown> | MapState<Key, unknown>;
+/**
+ * The handle of a value state as a backend makes it. What a handler emits must not be what state keeps, so the engine looks for objects that are both.
+ * A handle that tells what it holds is asked when an object was emitted; in front of others the engine puts one that notes what goes through.
+ */
+export interface ValueStateHandle extends ValueState<unknown, unknown> {
+  /** Whether it is this very object that is stored for the current key, if anything was read or written since the key was set. Changes nothing. */
+  holds?(value: object): boolean;
+}
+export type StateHandle = ValueStateHandle | ListState<unknown> | MapState<Key, unknown>;
 
 /**
  * The keyed state of one operator in one subtask.

@@ -1,45 +1,76 @@
 import type { Subscriber } from 'rxjs';
-import { BATCH_SIZE, type StreamElement } from '../element/element.js';
+import { BATCH_SIZE, type RecordBatch, type StreamElement } from '../element/element.js';
 
-/** Collects what an operator emits into batches. Timestamps are kept as soon as one record has one. */
+/**
+ * Collects what an operator emits into batches. Timestamps are kept as soon as one record has one. Its fields are private to the compiler only: private
+ * names made a record dearer.
+ */
 export class BatchBuffer<T> {
-  readonly #target: Subscriber<StreamElement<T>>;
-  #records: T[] = [];
-  #count = 0;
-  #timestamps: number[] | undefined;
+  private readonly target: Subscriber<StreamElement<T>>;
+  private records: T[] = [];
+  private timestamps: number[] | undefined;
+  /** Records that were not sent yet. Only this class changes it. */
+  count = 0;
   /** Batches sent so far: when it has changed, the flow may have too. */
   sent = 0;
 
   constructor(target: Subscriber<StreamElement<T>>) {
-    this.#target = target;
+    this.target = target;
   }
 
   push(record: T): void {
-    if (this.#timestamps !== undefined) this.#timestamps.push(Number.NEGATIVE_INFINITY);
-    this.#records[this.#count] = record;
-    if (++this.#count >= BATCH_SIZE) this.flush();
+    this.add(record);
+    if (this.count >= BATCH_SIZE) this.flush();
   }
 
   pushAt(record: T, timestamp: number | undefined): void {
+    this.addAt(record, timestamp);
+    if (this.count >= BATCH_SIZE) this.flush();
+  }
+
+  /** As `push`, for whoever flushes a full batch itself. */
+  add(record: T): void {
+    if (this.timestamps !== undefined) this.timestamps.push(Number.NEGATIVE_INFINITY);
+    this.records[this.count++] = record;
+  }
+
+  addAt(record: T, timestamp: number | undefined): void {
     if (timestamp !== undefined) {
-      this.#timestamps ??= new Array<number>(this.#count).fill(Number.NEGATIVE_INFINITY);
-      this.#timestamps.push(timestamp);
-    } else this.#timestamps?.push(Number.NEGATIVE_INFINITY);
-    this.#records[this.#count] = record;
-    if (++this.#count >= BATCH_SIZE) this.flush();
+      this.timestamps ??= new Array<number>(this.count).fill(Number.NEGATIVE_INFINITY);
+      this.timestamps.push(timestamp);
+    } else this.timestamps?.push(Number.NEGATIVE_INFINITY);
+    this.records[this.count++] = record;
+  }
+
+  /** One of those that were not sent yet. */
+  at(place: number): T {
+    return this.records[place] as T;
+  }
+
+  replace(place: number, record: T): void {
+    this.records[place] = record;
   }
 
   flush(): void {
-    const count = this.#count;
+    const count = this.count;
     if (count === 0) return;
-    const records = this.#records;
-    const timestamps = this.#timestamps;
+    const records = this.records;
+    const timestamps = this.timestamps;
     records.length = count;
     // Room for as many again: an array that grows by and by is copied several times.
-    this.#records = new Array<T>(count);
-    this.#count = 0;
-    this.#timestamps = undefined;
+    this.records = new Array<T>(Math.min(count, BATCH_SIZE));
+    this.count = 0;
+    this.timestamps = undefined;
+    if (count <= BATCH_SIZE) this.send(records, timestamps);
+    else
+      for (let from = 0; from < count; from += BATCH_SIZE)
+        this.send(records.slice(from, from + BATCH_SIZE), timestamps?.slice(from, from + BATCH_SIZE));
+  }
+
+  private send(records: readonly T[], timestamps: readonly number[] | undefined): void {
+    const batch: RecordBatch<T> =
+      timestamps === undefined ? { kind: 'batch', records } : { kind: 'batch', records, timestamps };
     this.sent++;
-    this.#target.next(timestamps === undefined ? { kind: 'batch', records } : { kind: 'batch', records, timestamps });
+    this.target.next(batch);
   }
 }

@@ -2,7 +2,7 @@ import type { OperatorFunction } from 'rxjs';
 import type { Awaitable } from '../contracts/awaitable.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
-import type { StreamElement } from '../element/element.js';
+import { BATCH_SIZE, type StreamElement } from '../element/element.js';
 import type { Key } from '../element/key.js';
 import type { Handles, States } from '../state/descriptors.js';
 import type { Declared } from '../state/state-match.js';
@@ -75,10 +75,18 @@ function keyedLoop<T, K extends Key, S extends States, O>(
     { key: K; timestamp: number | undefined; readonly state: Handles<S>; readonly timers: Timers } | undefined;
   let eventTime: number | undefined;
   let isInHandler = false;
+  const { held, hasStates } = keyed;
+  // Of this call: where its first object is among what was emitted. Without states nothing is both kept and emitted.
+  let firstObject = -1;
   const emit = (value: O): void => {
-    if (!isInHandler) refuseLate(context, 'emit');
-    else if (eventTime === undefined) output.push(value);
-    else output.pushAt(value, eventTime);
+    if (!isInHandler) {
+      refuseLate(context, 'emit');
+      return;
+    }
+    if (firstObject < 0 && hasStates && typeof value === 'object') firstObject = output.count;
+    if (eventTime === undefined) output.add(value);
+    else output.addAt(value, eventTime);
+    if (output.count >= BATCH_SIZE) firstObject = held.makeRoom(output, firstObject);
   };
   const keyNow = (): K | undefined => (isInHandler ? current?.key : undefined);
   return (batch, from, to) => {
@@ -103,6 +111,11 @@ function keyedLoop<T, K extends Key, S extends States, O>(
         if (timestamps !== undefined) current.timestamp = eventTime = timestamps[i];
         const returned: unknown = handler.call(self, records[i] as T, current, emit);
         if (returned !== undefined) refusePromise(context, returned);
+        if (firstObject >= 0) {
+          held.settle(output, firstObject);
+          firstObject = -1;
+        }
+        if (held.hasNotes) held.forget();
         if (output.sent !== sent) return i + 1;
       }
     } finally {

@@ -22,6 +22,8 @@ import { GroupWatermarks } from './group-watermarks.js';
 import { liveCaptures } from './live-capture.js';
 import { rewrittenCapture } from './rewritten-capture.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
+import { userHandle } from './held-handles.js';
+import { HeldReferences } from './held-references.js';
 import { KeyTypes } from './stored-key-types.js';
 
 export interface KeyedRestoreOptions {
@@ -47,6 +49,8 @@ export class KeyedState {
   readonly #keyTypes: KeyTypes;
   /** Of the key that came last. */
   #typeOfKey = '';
+  /** What user code gets from the handles, for whoever emits it. */
+  readonly held: HeldReferences = new HeldReferences();
   #handles: Readonly<Record<string, object>> = {};
   #watermark = Number.NEGATIVE_INFINITY;
 
@@ -131,10 +135,7 @@ export class KeyedState {
     this.#sweeps = ExpirySweeps.of(store, states);
     await this.#restore(store);
     this.#handles = Object.fromEntries(
-      states.map(({ name, handleOver }) => {
-        const stored = store.handle(name);
-        return [name, handleOver === undefined ? stored : handleOver(stored)];
-      }),
+      states.map((state) => [state.name, userHandle(state, store.handle(state.name), this.held)]),
     );
   }
 

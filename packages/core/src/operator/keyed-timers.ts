@@ -6,6 +6,7 @@ import type { Handles, States } from '../state/descriptors.js';
 import { TimerQueue, type Timer } from '../time/timer-queue.js';
 import { TIMER_DOMAINS, timerStateOf } from '../time/timer-states.js';
 import type { TimeDomain, Timers } from '../time/timers.js';
+import { BATCH_SIZE } from '../element/element.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import { refuseLate, refusePromise } from './handler-misuse.js';
 import type { TimerContext, TimerHandler } from './key-context.js';
@@ -176,9 +177,15 @@ export class KeyedTimers<O> implements EventTimeWork {
   #caller(onTimer: TimerHandler<never, never, O>, self: unknown): (timer: Timer, domain: TimeDomain) => void {
     let current: Mutable<TimerContext<Key, States>> | undefined;
     let isInHandler = false;
+    const { held } = this.#keyed;
+    let firstObject = -1;
     const emit = (value: O): void => {
       if (!isInHandler) refuseLate(this.#context, 'emit');
-      else this.#output?.pushAt(value, current?.timestamp);
+      else if (this.#output !== undefined) {
+        if (firstObject < 0 && typeof value === 'object') firstObject = this.#output.count;
+        this.#output.addAt(value, current?.timestamp);
+        if (this.#output.count >= BATCH_SIZE) firstObject = held.makeRoom(this.#output, firstObject);
+      }
     };
     const timers = this.of(() => (isInHandler ? current?.key : undefined));
     return ({ key, time }, domain) => {
@@ -193,10 +200,13 @@ export class KeyedTimers<O> implements EventTimeWork {
       current.domain = domain;
       current.timestamp = domain === 'event' ? time : undefined;
       isInHandler = true;
+      firstObject = -1;
       try {
         // Key and states are those that the handler's operator declares.
         const returned: unknown = onTimer.call(self, time, current as TimerContext<never, never>, emit);
         if (returned !== undefined) refusePromise(this.#context, returned);
+        if (firstObject >= 0 && this.#output !== undefined) held.settle(this.#output, firstObject);
+        if (held.hasNotes) held.forget();
       } finally {
         isInHandler = false;
       }

@@ -8,10 +8,13 @@ import {
   type OperatorStates,
 } from '../state/operator-state-descriptors.js';
 import type { Declared } from '../state/state-match.js';
+import { BATCH_SIZE } from '../element/element.js';
 import type { BatchBuffer } from './batch-buffer.js';
 import { refuseLate, refusePromise } from './handler-misuse.js';
 import type { Emit, Sync } from './key-context.js';
 import type { OpenClose } from './keyed-handler.js';
+import { heldOperatorHandle } from './held-handles.js';
+import { HeldReferences } from './held-references.js';
 import type { Operator, OperatorContext } from './operator.js';
 import { inLoops, type RecordLoop } from './per-batch.js';
 import { storedNames } from './stored-names.js';
@@ -50,18 +53,30 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
   const { operator, keyed } = subtaskStates(context.uid, definition.state);
   const declared = operator.states;
   for (const { schema } of declared) schema?.compile(context.compileSchema);
+  const held = new HeldReferences();
   let states = new Map<string, OpenOperatorState>(declared.map(({ name, open }) => [name, open([])]));
   const current: { -readonly [N in keyof SubtaskContext<S>]: SubtaskContext<S>[N] } = {
     subtask: context.subtask,
     parallelism: context.parallelism,
-    state: handlesOf<S>(states),
+    state: handlesOf<S>(declared, states, held),
     timestamp: undefined,
   };
   let output: BatchBuffer<O> | undefined;
   let isInHandler = false;
+  // Of this call: where its first object is among what was emitted.
+  let firstObject = -1;
+  const settle = (): void => {
+    if (firstObject >= 0 && output !== undefined) held.settle(output, firstObject);
+    firstObject = -1;
+    if (held.hasNotes) held.forget();
+  };
   const emit = (value: O): void => {
-    if (isInHandler) output?.pushAt(value, current.timestamp);
-    else refuseLate(context, 'emit');
+    if (!isInHandler) refuseLate(context, 'emit');
+    else if (output !== undefined) {
+      if (firstObject < 0 && typeof value === 'object') firstObject = output.count;
+      output.addAt(value, current.timestamp);
+      if (output.count >= BATCH_SIZE) firstObject = held.makeRoom(output, firstObject);
+    }
   };
   const calling = (work: () => void): void => {
     isInHandler = true;
@@ -79,6 +94,7 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
         current.timestamp = timestamps === undefined ? undefined : timestamps[next];
         const returned: unknown = definition.onRecord.call(self, records[next] as T, current, emit);
         if (returned !== undefined) refusePromise(context, returned);
+        settle();
         next++;
       }
     });
@@ -101,7 +117,7 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
         const name = stored.get(state) ?? state.name;
         states.set(state.name, state.open(await restored.operatorState(name, state.serializer)));
       }
-      current.state = handlesOf<S>(states);
+      current.state = handlesOf<S>(declared, states, held);
     },
     open: () => definition.open?.(context),
     finish() {
@@ -109,6 +125,7 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
       calling(() => {
         const returned: unknown = definition.onEnd?.call(self, current, emit);
         if (returned !== undefined) refusePromise(context, returned);
+        settle();
       });
       output?.flush();
     },
@@ -124,7 +141,16 @@ export function subtaskProcessOperator<T, S extends OperatorStates, O>(
   };
 }
 
-function handlesOf<S extends OperatorStates>(states: ReadonlyMap<string, OpenOperatorState>): OperatorHandles<S> {
-  // Each is what its descriptor in S made.
-  return Object.fromEntries([...states].map(([name, { handle }]) => [name, handle])) as OperatorHandles<S>;
+function handlesOf<S extends OperatorStates>(
+  declared: readonly DeclaredOperatorState[],
+  states: ReadonlyMap<string, OpenOperatorState>,
+  references: HeldReferences,
+): OperatorHandles<S> {
+  const handles = declared.map(({ name, valueSerializer }) => {
+    // It was opened under its name.
+    const state = states.get(name) as OpenOperatorState;
+    return [name, heldOperatorHandle(state, references, valueSerializer)];
+  });
+  // Each is over what its descriptor in S made.
+  return Object.fromEntries(handles) as OperatorHandles<S>;
 }

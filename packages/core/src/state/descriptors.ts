@@ -151,8 +151,12 @@ function aggregatingOver<In, Accumulator, Out>(
 
 /** A state as it is declared to the backend, and what is made of it. */
 export interface DeclaredState extends StateDeclaration {
-  /** The handle that user code gets, over that of the backend. Absent: the same. */
-  readonly handleOver?: ((stored: StateHandle) => object) | undefined;
+  /** Over the handle of the backend, one that gives what has not expired. Absent: the same. */
+  readonly liveOver?: ((stored: StateHandle) => StateHandle) | undefined;
+  /** Over that, the handle that user code gets. Absent: the same. */
+  readonly handleOver?: ((live: StateHandle) => object) | undefined;
+  /** Of what user code sees, without a stamp. Absent: the one of the state. */
+  readonly valueSerializer?: Serializer | undefined;
   /** So many of its entries are looked at for each record, to remove what has expired. */
   readonly cleanupPerRecord?: number | undefined;
   /** Leaves out what has expired. */
@@ -177,18 +181,19 @@ function declaration(
   { kind, serializer, initial, madeOfValue, ttl, evolution }: StateDescriptor<unknown>,
   clock: Clock,
 ): DeclaredState {
+  const ownValues = evolved(operator, name, serializer, evolution);
   const declared: DeclaredState = {
     name,
     kind,
-    ...evolved(operator, name, serializer, evolution),
+    ...ownValues,
+    valueSerializer: ownValues.serializer,
     initial,
     recordedAs: madeOfValue?.recordedAs,
   };
   const kept = ttl === undefined ? declared : expiring(declared, new Expiry(ttl, clock));
   if (madeOfValue === undefined) return kept;
-  const { handleOver = (stored: object): object => stored } = kept;
   // Whoever makes a state of another declares the other as value state.
-  return { ...kept, handleOver: (stored) => madeOfValue.handle(handleOver(stored) as ValueState<unknown>) };
+  return { ...kept, handleOver: (live) => madeOfValue.handle(live as ValueState<unknown>) };
 }
 
 /** What the evolution of a state adds to its declaration. */
@@ -238,7 +243,7 @@ function expiring({ initial, serializer, ...declared }: DeclaredState, expiry: E
     ...declared,
     serializer: stampedSerializer(serializer, expiry),
     expiry,
-    handleOver: (stored) => expiringHandle(declared.kind, stored, expiry, initial),
+    liveOver: (stored) => expiringHandle(declared.kind, stored, expiry, initial),
     cleanupPerRecord: expiry.ttl.cleanupPerRecord,
     liveRows(section) {
       const now = expiry.now();

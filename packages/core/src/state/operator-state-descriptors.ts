@@ -27,6 +27,8 @@ export interface OpenOperatorState {
   readonly handle: object;
   /** What is to be stored: a fresh array. */
   values(): readonly unknown[];
+  /** All objects that it consists of and that its handle gives out. */
+  held(): Iterable<unknown>;
 }
 export type OperatorStates = Readonly<Record<string, OperatorStateDescriptor<unknown> | DroppedState>>;
 /** There is none for a dropped state. */
@@ -97,7 +99,7 @@ function openList(stored: readonly unknown[]): OpenOperatorState {
       list = [];
     },
   };
-  return { handle, values: () => [...list] };
+  return { handle, values: () => [...list], held: () => [list, ...list] };
 }
 
 type Entry = readonly [Key, unknown];
@@ -136,7 +138,11 @@ function openMap(stored: readonly Entry[]): OpenOperatorState {
       entries.clear();
     },
   };
-  return { handle, values: () => [...entries.values()] };
+  return {
+    handle,
+    values: () => [...entries.values()],
+    held: () => [...entries.values()].flatMap((entry) => [entry, entry[1]]),
+  };
 }
 
 /** One declared state of a subtask, whose serializer names operator and state in what it refuses. */
@@ -147,6 +153,8 @@ export interface DeclaredOperatorState {
   readonly renamedFrom: readonly string[];
   /** To be compiled before state is read back. */
   readonly schema: SchemaCheck | undefined;
+  /** Of what user code sees: elements, or the values of a map. */
+  readonly valueSerializer: Serializer;
   readonly open: OperatorStateDescriptor<unknown>['open'];
 }
 
@@ -157,7 +165,14 @@ export function operatorStateDeclarations(operator: string, states: OperatorStat
     if (isDropped(descriptor)) continue;
     const { mode, open, isMap } = descriptor;
     const { serializer, ...rest } = evolved(operator, name, descriptor.serializer, descriptor.evolution);
-    declared.push({ name, mode, open, ...rest, serializer: isMap ? entrySerializer(serializer) : serializer });
+    declared.push({
+      name,
+      mode,
+      open,
+      ...rest,
+      valueSerializer: serializer,
+      serializer: isMap ? entrySerializer(serializer) : serializer,
+    });
   }
   requireOwnNames(operator, Object.keys(states), declared);
   return declared;

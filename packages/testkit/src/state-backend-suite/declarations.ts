@@ -6,6 +6,7 @@ import {
   type MapState,
   type StateDeclaration,
   type ValueState,
+  type ValueStateHandle,
 } from '@weir/core/contracts';
 
 /** Few, so that a key group has several keys. */
@@ -23,7 +24,7 @@ export type StateName = 'count' | 'last' | 'items' | 'index';
 /** Their handles. */
 export interface States {
   readonly count: ValueState<unknown, unknown>;
-  readonly last: ValueState<unknown>;
+  readonly last: ValueStateHandle;
   readonly items: ListState<unknown>;
   readonly index: MapState<Key, unknown>;
 }

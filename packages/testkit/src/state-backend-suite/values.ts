@@ -161,4 +161,26 @@ export function valueChecks(check: Check): void {
     assert.deepStrictEqual(stores.at('a').last.value(), { n: 2 });
     assert.deepStrictEqual(stores.at('a').index.get('k'), { n: 2 });
   });
+
+  check('knows which object a value state holds for the current key, where it says that', (stores) => {
+    const { last } = stores.at('a');
+    if (last.holds === undefined) return;
+    const [one, other] = [{ n: 1 }, { n: 1 }];
+    assert.equal(last.holds(one), false, 'before anything is stored');
+    last.update(one);
+    const stored = last.value() as object;
+    assert.equal(last.holds(stored), true, 'what it has given out');
+    assert.equal(last.holds(one), stored === one, 'what it was given');
+    assert.equal(last.holds(other), false, 'an equal object');
+    // Of another store, where the two keys are in different ones.
+    const { last: lastOfB } = stores.at('b');
+    assert.equal(lastOfB.holds?.(stored), false, "another key's");
+    lastOfB.update(other);
+    lastOfB.update({ n: 2 });
+    assert.equal(lastOfB.holds?.(other), false, 'what it held before');
+    stores.at('a');
+    assert.equal(last.holds(last.value() as object), true, 'when the key has come again');
+    last.clear();
+    assert.equal(last.holds(stored), false, 'what was cleared');
+  });
 }

@@ -18,6 +18,7 @@ export type Flaw =
   | 'stores what is only read'
   | 'mixes up keys that look alike'
   | 'stays with the key it knows'
+  | 'holds what it held before'
   | 'fails the record'
   | 'replaces rows instead of adding them'
   | 'takes rows of any serializer'

@@ -160,6 +160,14 @@ class FlawedStore implements KeyedStateStore {
           },
         };
       }
+      case 'holds what it held before': {
+        const given = new Set<unknown>();
+        const handed = (read: unknown): unknown => {
+          given.add(read);
+          return read;
+        };
+        return { ...bound(value), value: () => handed(value.value()), holds: (object) => given.has(object) };
+      }
       case 'fails the record':
         return {
           ...bound(value),

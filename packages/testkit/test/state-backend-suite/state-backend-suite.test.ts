@@ -59,6 +59,7 @@ describe('the state backend suite finds a backend that', () => {
     'stores what is only read': 'gives what initial makes, anew each time, or undefined while nothing is stored',
     'mixes up keys that look alike': 'keeps the values of keys apart, however alike they look',
     'stays with the key it knows': 'works on the present key with handles that stay the same',
+    'holds what it held before': 'knows which object a value state holds for the current key, where it says that',
     'fails the record': 'fails the capture, and not a record, for a value that cannot be encoded',
     'replaces rows instead of adding them': 'adds up the rows that it is given, in any number of sections',
     'takes rows of any serializer':

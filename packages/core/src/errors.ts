@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   GRAPH_INVALID_PARALLELISM: 'a parallelism or maximum parallelism is out of range or does not fit',
   GRAPH_NOT_AN_OPERATOR: 'something that is not a stream operator was given to pipe',
   GRAPH_INVALID_LOOP: 'the body of a loop does not return what goes round and what leaves',
+  GRAPH_STARTED: 'a stream was described after the job was started',
   GRAPH_NOT_KEYED: 'a keyed operator was put on a stream without key',
   // configuration and plugins
   CONFIG_UNKNOWN_KEY: 'a configuration key that nobody knows',

@@ -102,7 +102,10 @@ export interface Environment {
    * place of the options, as in Flink.
    */
   enableCheckpointing(interval?: Duration, options?: CheckpointOptions | CheckpointOptions['mode']): void;
-  /** Starts the job that was described. Rejects, before anything runs, for whatever can be known to be wrong. */
+  /**
+   * Starts the job that was described. Rejects, before anything runs, for whatever can be known to be wrong. Nothing can be described any more
+   * (GRAPH_STARTED) unless it rejects; the same job can be started again.
+   */
   start(name: string, options?: StartOptions): Promise<JobHandle>;
   /**
    * What a start of the job that was described would do with each state of a savepoint, or any completed checkpoint, and why: without the start,
@@ -115,7 +118,7 @@ export interface Environment {
 }
 
 export function createEnvironment(options: EnvironmentOptions = {}): Environment {
-  const graph: LogicalGraph = { nodes: [] };
+  const graph: LogicalGraph & { starts: number } = { nodes: [], starts: 0 };
   const host = {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
@@ -130,7 +133,6 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
       : parseDuration(options.cancellationTimeout, 'cancellationTimeout');
   const callTimeouts = parseCallTimeouts(options.callTimeouts);
   let checkpointing: CheckpointingCall | undefined;
-  let isStarted = false;
 
   const describe = (
     name: string,
@@ -154,7 +156,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     from: (source, operatorOptions = {}) => sourceStream(graph, source as unknown as Source<unknown>, operatorOptions),
 
     enableCheckpointing(interval, optionsOrMode, ...more: unknown[]) {
-      if (isStarted)
+      if (graph.starts > 0)
         throw new WeirError(
           'CONFIG_INVALID',
           'enableCheckpointing comes before start: it does not change a job that runs.',
@@ -167,15 +169,21 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     },
 
     async start(name, startOptions = {}) {
-      isStarted = true;
-      return startJob({
-        ...describe(name, startOptions),
-        jobPlugins: startOptions.restart === undefined ? [] : [startOptions.restart],
-        restoreFrom: restoreWish(startOptions.restoreFrom),
-        cancellationTimeoutMs,
-        callTimeouts,
-        signal: startOptions.signal,
-      });
+      graph.starts++;
+      try {
+        return await startJob({
+          ...describe(name, startOptions),
+          jobPlugins: startOptions.restart === undefined ? [] : [startOptions.restart],
+          restoreFrom: restoreWish(startOptions.restoreFrom),
+          cancellationTimeoutMs,
+          callTimeouts,
+          signal: startOptions.signal,
+        });
+      } catch (error) {
+        // Nothing runs of it, so what was missing may be added.
+        graph.starts--;
+        throw error;
+      }
     },
 
     checkSavepoint: (name, path, checkOptions = {}) => checkSavepoint(describe(name, checkOptions), path),

@@ -138,6 +138,14 @@ type NewNode = LogicalNode extends infer N ? (N extends LogicalNode ? Omit<N, 'i
 
 function addNode(graph: LogicalGraph, node: NewNode): LogicalNode {
   const added = { id: graph.nodes.length, ...node } as LogicalNode;
+  if ((graph.starts ?? 0) > 0) {
+    throw new WeirError(
+      'GRAPH_STARTED',
+      `The ${nameInGraph(added)} was described after the job was started, which has no part of it. ` +
+        'Describe everything before start, and another job in an environment of its own.',
+      { recoverable: false },
+    );
+  }
   graph.nodes.push(added);
   return added;
 }

@@ -55,6 +55,8 @@ export interface LogicalEdge {
 /** All that was described so far. */
 export interface LogicalGraph {
   readonly nodes: LogicalNode[];
+  /** How many starts it was given to that were not refused. Above zero nothing is added to it: those jobs would not have it. */
+  starts?: number;
 }
 
 /** What a stream stands for: where its records come from and how they reach the next operator. */

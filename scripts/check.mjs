@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { checkBoundaries } from './check-boundaries.mjs';
 import { checkChangesets } from './check-changesets.mjs';
+import { checkConsumers } from './check-consumers.mjs';
 import { checkManifests } from './check-manifests.mjs';
 import { SCENARIOS } from './scenario-list.mjs';
 import { coverage, report, titlesIn } from './scenarios.mjs';
@@ -18,6 +19,7 @@ await step('imports', () => checkBoundaries(root));
 await step('workspaces in tsconfig.json', missingReferences);
 await step('changesets', () => checkChangesets(root));
 await step('manifests', () => checkManifests(root));
+await step('programs that import the packages', () => checkConsumers(root));
 await step('scenarios with a test, or a reason for none', () => report(coverage(SCENARIOS, titlesIn(root))).problems);
 for (const name of readdirSync(path.join(root, 'packages'))) {
   const dir = `packages/${name}`;

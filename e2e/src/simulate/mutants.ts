@@ -164,4 +164,41 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'await committed;',
     replace: '',
   },
+  {
+    name: 'stopped behind periodic checkpoints',
+    file: 'coordinator/stop-with-savepoint',
+    find: 'attempt.abortPeriodic();',
+    replace: 'attempt.stopPeriodic();',
+  },
+  {
+    name: 'stopped without a reference to the savepoint',
+    file: 'coordinator/fall-back',
+    find: 'await own.publish(encodeReference(referenceTo(metadata, pointer)));',
+    replace: '',
+  },
+  {
+    name: 'changes counted on what was only tried',
+    file: 'backend-memory/changelog/checkpoint-chain',
+    find: 'this.#open = this.#open.filter((open) => open.checkpointId !== checkpointId);',
+    replace:
+      'const tried = this.#open.find((open) => open.checkpointId === checkpointId); if (tried?.links !== undefined) this.#confirmed = tried.links; this.#open = this.#open.filter((open) => open.checkpointId !== checkpointId);',
+  },
+  {
+    name: 'in-flight elements dealt to everybody',
+    file: 'core/host/restore-in-flight',
+    find: 'onlyThose(batch, isMine)',
+    replace: '[batch]',
+  },
+  {
+    name: 'committables of older checkpoints dropped',
+    file: 'core/operator/uncommitted',
+    find: 'this.#all = [...this.#all, ...committables];',
+    replace: 'this.#all = [...committables];',
+  },
+  {
+    name: 'subtasks told of a checkpoint before it is complete',
+    file: 'coordinator/pending-checkpoint',
+    find: "return this.phase === 'collecting' && this.#awaited.size === 0;",
+    replace: "return this.phase === 'collecting' && this.#awaited.size <= 1;",
+  },
 ];

@@ -13,6 +13,10 @@ export class Watch {
   #isFinished = false;
   #lastTriggered: CheckpointId = 0;
   #lastCompleted: CheckpointId = 0;
+  /** Periodic checkpoints of the process that runs now. */
+  readonly #periodic = new Set<CheckpointId>();
+  /** The savepoint that it was last to stop with. */
+  #stopping: CheckpointId = 0;
   #restores = 0;
   #completed = 0;
   #inFlight = 0;
@@ -48,6 +52,8 @@ export class Watch {
   /** A process begins: ids may go on from what is stored. */
   begins(): void {
     this.#lastTriggered = 0;
+    this.#periodic.clear();
+    this.#stopping = 0;
     this.#lastCompleted = 0;
     this.leftOpen = new LeftOpen();
   }
@@ -69,7 +75,20 @@ export class Watch {
           );
         this.#lastCompleted = event.checkpointId;
         return;
+      case 'checkpoint-aborted':
+        this.#periodic.delete(event.checkpointId ?? 0);
+        // No fault of the outside makes parts of weir contradict each other.
+        if (event.message.includes('PROTOCOL_VIOLATION')) this.violated(event.message);
+        return;
+      case 'checkpoint-acked':
+        if (event.checkpointId < this.#stopping && this.#periodic.has(event.checkpointId))
+          this.violated(
+            `the savepoint to stop with, ${String(this.#stopping)}, has waited for checkpoint ${String(event.checkpointId)}`,
+          );
+        return;
       case 'checkpoint-triggered':
+        if (event.trigger === 'periodic') this.#periodic.add(event.checkpointId);
+        if (event.trigger === 'stop') this.#stopping = event.checkpointId;
         if (event.checkpointId <= Math.max(this.#lastTriggered, this.#newest))
           this.violated(
             `checkpoint ${String(event.checkpointId)} was triggered after ${String(Math.max(this.#lastTriggered, this.#newest))}`,

@@ -141,7 +141,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (this.#current !== undefined)',
   },
   {
-    name: 'older checkpoints complete after newer ones',
+    name: 'older checkpoints go on behind newer ones',
     file: 'coordinator/completion',
     find: 'attempt.abortOlder(pending.id);',
     replace: '',

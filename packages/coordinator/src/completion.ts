@@ -106,6 +106,7 @@ export async function complete(
     giveUp('FINALIZE_CHECKPOINT_FAILURE', thrown, await remainsOf(location, pending, job.storage));
     return;
   }
+  if (!pending.isPublishing()) return;
 
   // 4. A savepoint lies where only the user knows. If the job is to fall back to it, its own directory has to say where that is.
   let fallBack: StoredCheckpoint | undefined;
@@ -116,7 +117,6 @@ export async function complete(
     giveUp('FINALIZE_CHECKPOINT_FAILURE', error, 'keep');
     return;
   }
-  // Too late: nobody waits for it any more, and newer ones may be complete.
   if (!pending.isPublishing()) return;
   // A savepoint that is complete may have passed it by: the job does not go back behind what it has committed.
   if (fallBack !== undefined && fallBack.id < ledger.newestId) {

@@ -87,7 +87,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessReport
     watch.sees(event);
     if (event.kind === 'restored') faults.restored();
     if (event.kind === 'checkpoint-completed') faults.checkpointCompleted(event.trigger === 'final');
-    if (event.kind === 'checkpoint-triggered') faults.provoked(0.05);
+    if (event.kind === 'checkpoint-triggered' || event.kind === 'checkpoint-aborted') faults.provoked(0.05);
   };
   const start = operations.takeStart();
   if (start !== undefined) trace.add(() => `started from ${start.restoreFrom}, ${start.claimMode}`);

@@ -3,6 +3,7 @@ import type {
   AttemptGateway,
   ChannelStateHandle,
   CheckpointCoordinator,
+  CheckpointId,
   CoordinatorFactory,
   SubtaskReport,
 } from '@weir/core/contracts';
@@ -25,7 +26,7 @@ export function unreliableCoordinator(
       const coordinator = factory.create(context);
       return delegating<CheckpointCoordinator>(coordinator, {
         attemptRunning(gateway) {
-          coordinator.attemptRunning(unreliableGateway(gateway, faults));
+          coordinator.attemptRunning(unreliableGateway(gateway, faults, deliverAtTheWorst));
           for (const letter of network) deliverLater(letter, faults.random() * 200);
         },
         receive(report) {
@@ -37,6 +38,11 @@ export function unreliableCoordinator(
         },
       });
 
+      /** An id is given anew when nothing is left of the checkpoint that had it: what a dead process said of that one comes right then. */
+      function deliverAtTheWorst(checkpointId: CheckpointId): void {
+        for (const letter of network)
+          if (letter.report.checkpointId === checkpointId) deliverLater(letter, faults.random());
+      }
       function send(report: SubtaskReport, ms: number): void {
         const letter = { report };
         network.add(letter);
@@ -53,7 +59,11 @@ export function unreliableCoordinator(
 }
 
 /** The line to the subtasks keeps the order of what is sent over it. */
-function unreliableGateway(gateway: AttemptGateway, faults: Faults): AttemptGateway {
+function unreliableGateway(
+  gateway: AttemptGateway,
+  faults: Faults,
+  triggered: (checkpointId: CheckpointId) => void,
+): AttemptGateway {
   const line: (() => void)[] = [];
   const next = (): void => {
     try {
@@ -75,6 +85,7 @@ function unreliableGateway(gateway: AttemptGateway, faults: Faults): AttemptGate
     trigger(barrier, location) {
       send(faults.message(`trigger ${String(barrier.checkpointId)}`).lateMs, () => {
         gateway.trigger(barrier, location);
+        triggered(barrier.checkpointId);
       });
     },
     completed(checkpointId) {

@@ -1,4 +1,11 @@
-import type { ChannelStateHandle, CheckpointId, Committable, JobEvent, StoredCheckpoint } from '@weir/core/contracts';
+import type {
+  ChannelStateHandle,
+  CheckpointId,
+  CheckpointTrigger,
+  Committable,
+  JobEvent,
+  StoredCheckpoint,
+} from '@weir/core/contracts';
 import { LeftOpen } from './left-open.js';
 
 /**
@@ -13,8 +20,8 @@ export class Watch {
   #isFinished = false;
   #lastTriggered: CheckpointId = 0;
   #lastCompleted: CheckpointId = 0;
-  /** Periodic checkpoints of the process that runs now. */
-  readonly #periodic = new Set<CheckpointId>();
+  /** Why each checkpoint of the process that runs now was taken, until it ends. */
+  readonly #underWay = new Map<CheckpointId, CheckpointTrigger>();
   /** The savepoint that it was last to stop with. */
   #stopping: CheckpointId = 0;
   #restores = 0;
@@ -52,7 +59,7 @@ export class Watch {
   /** A process begins: ids may go on from what is stored. */
   begins(): void {
     this.#lastTriggered = 0;
-    this.#periodic.clear();
+    this.#underWay.clear();
     this.#stopping = 0;
     this.#lastCompleted = 0;
     this.leftOpen = new LeftOpen();
@@ -65,6 +72,7 @@ export class Watch {
         return;
       case 'checkpoint-completed':
         this.#completed++;
+        this.#underWay.delete(event.checkpointId);
         if (event.trigger === 'savepoint') this.#savepoints++;
         if (event.trigger === 'stop') this.#stops++;
         // Savepoints are beside the row: an older checkpoint may still complete after one.
@@ -76,18 +84,15 @@ export class Watch {
         this.#lastCompleted = event.checkpointId;
         return;
       case 'checkpoint-aborted':
-        this.#periodic.delete(event.checkpointId ?? 0);
+        this.#underWay.delete(event.checkpointId ?? 0);
         // No fault of the outside makes parts of weir contradict each other.
         if (event.message.includes('PROTOCOL_VIOLATION')) this.violated(event.message);
         return;
       case 'checkpoint-acked':
-        if (event.checkpointId < this.#stopping && this.#periodic.has(event.checkpointId))
-          this.violated(
-            `the savepoint to stop with, ${String(this.#stopping)}, has waited for checkpoint ${String(event.checkpointId)}`,
-          );
+        this.#acked(event.checkpointId);
         return;
       case 'checkpoint-triggered':
-        if (event.trigger === 'periodic') this.#periodic.add(event.checkpointId);
+        this.#underWay.set(event.checkpointId, event.trigger);
         if (event.trigger === 'stop') this.#stopping = event.checkpointId;
         if (event.checkpointId <= Math.max(this.#lastTriggered, this.#newest))
           this.violated(
@@ -97,6 +102,17 @@ export class Watch {
         return;
       default:
     }
+  }
+
+  /** What nobody needs any more is given up, and hears of no answer. */
+  #acked(id: CheckpointId): void {
+    const trigger = this.#underWay.get(id);
+    if (trigger === 'periodic' && id < this.#stopping)
+      this.violated(`the savepoint to stop with, ${String(this.#stopping)}, has waited for checkpoint ${String(id)}`);
+    // A savepoint is somebody's, whatever else is complete.
+    const isSavepoint = trigger === 'savepoint' || trigger === 'stop';
+    if (trigger !== undefined && !isSavepoint && id < this.#lastCompleted)
+      this.violated(`checkpoint ${String(id)} is still collected, although ${String(this.#lastCompleted)} is complete`);
   }
 
   /** `_metadata` becomes visible. Behind a newer one whose answer was lost, or late, an older one may still come. */

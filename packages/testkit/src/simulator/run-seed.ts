@@ -42,11 +42,12 @@ const FEWEST_MOST_STEPS = 100_000;
 const LONGEST_DOWNTIME_MS = 1000;
 const START = 1_700_000_000_000;
 
-/** Errors that slowness alone brings about. */
+/** Errors that slowness alone brings about. A lock that was given without an answer keeps its process from asking again. */
 const OF_SLOWNESS = [
   'CHECKPOINT_TOLERANCE_EXCEEDED',
   'CANCELLATION_TIMEOUT',
   'STORAGE_FENCED',
+  'STORAGE_LOCKED',
   'CALL_TIMED_OUT',
 ] as const;
 /** Errors that only say what an error has led to. */

@@ -21,6 +21,7 @@ const prints =
 
 const RUNS: Readonly<Record<string, Run>> = {
   'configuration/mixed.ts': {},
+  'operations/bad-records.ts': { then: prints([{ id: 1 }, { id: 3 }], [{ text: '{"id":', why: 'SyntaxError' }]) },
   'operations/call-timeouts.ts': {},
   'configuration/package.ts': {},
   'connectors/collection.ts': { then: prints([10, 20, 30]) },

@@ -122,7 +122,7 @@ export { describeParts, isEmptySnapshot, permissionFor, storedParts } from './co
 export type { StoredPart, UnclaimedPermission } from './contracts/stored-parts.js';
 export { defineRole } from './contracts/plugin.js';
 export type { Binder, OptionsSchema, Plugin, PluginFactory, Role, Scope } from './contracts/plugin.js';
-export type { RestartDecision, RestartStrategy } from './contracts/restart-strategy.js';
+export type { FailureContext, RestartDecision, RestartStrategy } from './contracts/restart-strategy.js';
 export {
   CheckpointStorageRole,
   ClockRole,

@@ -31,7 +31,7 @@ export function failureRate(options: FailureRateOptions = {}): RestartStrategy<r
             failures,
             {
               restart: false,
-              reason: `there were ${String(failures.length)} failures within ${String(now - oldest)} ms`,
+              reason: `there were ${String(failures.length)} failures within ${String(Math.round(now - oldest))} ms`,
             },
           ];
     },

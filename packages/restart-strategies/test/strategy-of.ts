@@ -21,7 +21,7 @@ export function strategyOf(plugin: Plugin): RestartStrategy {
 export function decisionsOf<S>(strategy: RestartStrategy<S>, times: readonly number[]): readonly RestartDecision[] {
   let state = strategy.initial();
   return times.map((now) => {
-    const [next, decision] = strategy.decide(state, new Error('boom'), { now, random: () => 0.5 });
+    const [next, decision] = strategy.decide(state, new Error('boom'), { now, random: () => 0.5, progressed: true });
     state = next;
     return decision;
   });

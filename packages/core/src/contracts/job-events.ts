@@ -124,6 +124,14 @@ export type JobEvent = { readonly at: number } & (
   /** It was past its end, that is covered by a completed checkpoint, and its output is committed: it takes part in nothing any more. */
   | { readonly kind: 'subtask-finished'; readonly attempt: AttemptNumber; readonly subtask: SubtaskId }
   | { readonly kind: 'failure'; readonly attempt: AttemptNumber; readonly error: unknown }
+  /** The third failure, or a later one, between which no checkpoint has completed: restarts have led nowhere so far. */
+  | {
+      readonly kind: 'failure-repeated';
+      readonly attempt: AttemptNumber;
+      readonly inARow: number;
+      readonly error: unknown;
+      readonly message: string;
+    }
   | { readonly kind: 'restart'; readonly attempt: AttemptNumber; readonly delayMs: number; readonly restarts: number }
   /** A plugin has not answered a call for so long; it is given up once `timeoutMs` have passed (see docs/timeouts.md). `of`: whose call it is. */
   | {

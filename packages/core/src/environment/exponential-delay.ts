@@ -1,5 +1,5 @@
 import type { Random } from '../contracts/clock.js';
-import type { RestartStrategy } from '../contracts/restart-strategy.js';
+import type { FailureContext, RestartStrategy } from '../contracts/restart-strategy.js';
 import { WeirError } from '../errors.js';
 import { parseDuration, type Duration } from './duration.js';
 
@@ -10,7 +10,7 @@ export interface ExponentialDelayOptions {
   readonly maxBackoff?: Duration | undefined;
   /** By how much each failure prolongs it; above 1. Default 1.5. */
   readonly backoffMultiplier?: number | undefined;
-  /** After that long without a failure it is the first one again. Default 1 h. */
+  /** After that long without a failure, and with a completed checkpoint, it is the first one again. Default 1 h. */
   readonly resetBackoffThreshold?: Duration | undefined;
   /** Share of it by which it varies at random, 0 to 1. Default 0.1. */
   readonly jitterFactor?: number | undefined;
@@ -29,7 +29,8 @@ const LARGEST_BASE = 2 ** 51;
 
 /**
  * Waits longer from failure to failure, with jitter, so that many jobs do not come back at once
- * (Flink: ExponentialDelayRestartBackoffTimeStrategy). A failure before the planned restart changes nothing.
+ * (Flink: ExponentialDelayRestartBackoffTimeStrategy). A failure before the planned restart changes nothing. Other than in Flink, a quiet time counts
+ * only if a checkpoint completed in it: an attempt that runs long and gets nowhere ends in the same failure.
  */
 export function exponentialDelay(options: ExponentialDelayOptions = {}): RestartStrategy<ExponentialDelayState> {
   const { backoffMultiplier = 1.5, jitterFactor = 0.1, attemptsBeforeResetBackoff = Infinity } = options;
@@ -59,15 +60,17 @@ export function exponentialDelay(options: ExponentialDelayOptions = {}): Restart
       `attempts ${attemptsBeforeResetBackoff === Infinity ? 'unlimited' : String(attemptsBeforeResetBackoff)})`,
     ].join(', '),
     initial: () => ({ attempts: 0, restartAt: undefined }),
-    decide(state, _failure, { now, random }) {
-      const next = isWaiting(state, now) ? state : planned(state, now, random);
+    decide(state, _failure, context) {
+      // The clock goes in fractions; sums of them would not come out even.
+      const now = Math.trunc(context.now);
+      const next = isWaiting(state, now) ? state : planned(state, now, context);
       return next.attempts <= attemptsBeforeResetBackoff
         ? [next, { restart: true, delayMs: Math.max(0, (next.restartAt ?? now) - now) }]
         : [
             next,
             {
               restart: false,
-              reason: `${String(attemptsBeforeResetBackoff)} restarts did not lead to ${String(thresholdMs)} ms without a failure`,
+              reason: `${String(attemptsBeforeResetBackoff)} restarts did not lead to ${String(thresholdMs)} ms without a failure and a checkpoint in them`,
             },
           ];
     },
@@ -77,8 +80,13 @@ export function exponentialDelay(options: ExponentialDelayOptions = {}): Restart
     return restartAt !== undefined && now <= restartAt;
   }
 
-  function planned({ attempts, restartAt }: ExponentialDelayState, now: number, random: Random): ExponentialDelayState {
-    const before = restartAt !== undefined && now - restartAt >= thresholdMs ? 0 : attempts;
+  function planned(
+    { attempts, restartAt }: ExponentialDelayState,
+    now: number,
+    { random, progressed }: FailureContext,
+  ): ExponentialDelayState {
+    const isQuiet = restartAt !== undefined && now - restartAt >= thresholdMs;
+    const before = isQuiet && progressed ? 0 : attempts;
     return { attempts: before + 1, restartAt: now + backoff(before, random) };
   }
 }

@@ -50,6 +50,8 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
   const emit = (body: JobEventBody): void => {
     say(body, logger);
     events.emit?.({ ...body, at: clock.now() });
+    // A savepoint is nothing that a failure would go back to.
+    if (body.kind === 'checkpoint-completed' && body.trigger !== 'savepoint') jobRun.checkpointCompleted();
   };
 
   const calls = new BoundedCalls({
@@ -148,6 +150,8 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });
         const within = { clock, logger, timeoutMs: cancellationTimeoutMs };
+        const gauge =
+          coordinator && metrics.gauge('weir.job.failures_in_a_row', () => jobRun.failuresInARow, { job: name });
         let end: JobEnd;
         try {
           end = await jobRun.run();
@@ -158,6 +162,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
           throw error;
         } finally {
           signal?.removeEventListener('abort', onSignal);
+          gauge?.();
         }
         await container[Symbol.asyncDispose]();
         return end;
@@ -201,6 +206,9 @@ function say(event: JobEventBody, logger: HostServices['logger']): void {
         { call: event.call, waitedMs: event.waitedMs },
         `${event.of} has not answered ${event.call} for ${String(event.waitedMs)} ms; it is given up after ${String(event.timeoutMs)} ms`,
       );
+      return;
+    case 'failure-repeated':
+      logger.error({ attempt: event.attempt, inARow: event.inARow }, event.message);
       return;
     case 'warning':
       logger.warn({}, event.message);

@@ -276,7 +276,8 @@ export const SUPPORTED_KEYS = {
     status: 'supported',
     type: { kind: 'duration', min: 1 },
     default: 3_600_000,
-    about: 'After that long without a failure the time to the restart is the first one again.',
+    about:
+      'After that long without a failure, if a checkpoint has completed in it, the time to the restart is the first one again.',
   },
   'restart-strategy.exponential-delay.attempts-before-reset-backoff': {
     status: 'supported',

@@ -18,6 +18,7 @@ import { isRecoverable, isWeirError, messageOf, WeirError } from '../errors.js';
 import { classifyFailure } from '../failures.js';
 import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
+import { FailureRow, repeated } from './failure-row.js';
 import { settleStacks } from './settle-stacks.js';
 import { Stopping } from './stopping.js';
 
@@ -62,6 +63,7 @@ export class JobRun {
   /** What the restart strategy remembers. */
   #memory: unknown;
   #restarts = 0;
+  readonly #failures = new FailureRow();
   /** A failure is later than the restart before it, also where a timer fires early or a virtual clock stands still. */
   #earliestFailure = 0;
   #lineage: Lineage;
@@ -99,6 +101,15 @@ export class JobRun {
       });
       throw error;
     }
+  }
+
+  /** Failures since the latest completed checkpoint. */
+  get failuresInARow(): number {
+    return this.#failures.length;
+  }
+  /** One that the job falls back to. */
+  checkpointCompleted(): void {
+    this.#failures.checkpointCompleted();
   }
 
   /** Fails the running attempt, if it still is `attempt`. */
@@ -175,10 +186,15 @@ export class JobRun {
 
   /** Asks the restart strategy, and waits as long as it says. Fails if it gives up. */
   async #waitForRestart(error: unknown): Promise<void> {
-    const { restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
+    const { coordinator, restart, clock, random, cancel, emit, onStatus, job, logger } = this.#options;
     const now = Math.max(clock.monotonic(), this.#earliestFailure);
-    const [remembered, decision] = restart.decide(this.#memory, error, { now, random });
+    const failed = this.#failures.failed();
+    const progressed = coordinator === undefined || failed.progressed;
+    const [remembered, decision] = restart.decide(this.#memory, error, { now, random, progressed });
     this.#memory = remembered;
+    const message = coordinator === undefined ? undefined : repeated(job, failed, error);
+    if (message !== undefined)
+      emit({ kind: 'failure-repeated', attempt: this.#lastAttempt, inARow: failed.inARow, error, message });
     if (!decision.restart) {
       if (restart.type === 'none') throw error;
       throw new WeirError(

@@ -7,13 +7,14 @@ import { exponentialDelay, type ExponentialDelayOptions } from '../../src/enviro
 interface Failure {
   readonly at: number;
   readonly random?: number;
+  readonly progressed?: boolean;
 }
 
 function decisions(options: ExponentialDelayOptions, failures: readonly Failure[]): readonly RestartDecision[] {
   const strategy = exponentialDelay(options);
   let state = strategy.initial();
-  return failures.map(({ at, random = 0.5 }) => {
-    const [next, decision] = strategy.decide(state, new Error('boom'), { now: at, random: () => random });
+  return failures.map(({ at, random = 0.5, progressed = true }) => {
+    const [next, decision] = strategy.decide(state, new Error('boom'), { now: at, random: () => random, progressed });
     state = next;
     return decision;
   });
@@ -25,7 +26,7 @@ function delays(options: ExponentialDelayOptions, randoms: readonly number[]): r
   let state = strategy.initial();
   let now = 0;
   return randoms.map((random) => {
-    const [next, decision] = strategy.decide(state, undefined, { now, random: () => random });
+    const [next, decision] = strategy.decide(state, undefined, { now, random: () => random, progressed: true });
     state = next;
     if (!decision.restart) return undefined;
     now += decision.delayMs + 1;
@@ -85,6 +86,25 @@ describe('exponential delay', () => {
     expect(second(110)).toEqual({ restart: true, delayMs: 10 });
   });
 
+  test('does not start over after a quiet time in which no checkpoint has completed', () => {
+    const options = { initialBackoff: 10, backoffMultiplier: 2, jitterFactor: 0, resetBackoffThreshold: 100 } as const;
+    const waits = (progressed: boolean): unknown =>
+      decisions(options, [{ at: 0 }, { at: 1000, progressed }, { at: 2000, progressed }, { at: 3000 }]).map((d) =>
+        d.restart ? d.delayMs : 'no',
+      );
+    expect(waits(true)).toEqual([10, 10, 10, 10]);
+    expect(waits(false)).toEqual([10, 20, 40, 10]);
+    const bounded = decisions({ ...options, attemptsBeforeResetBackoff: 2 }, [
+      { at: 0 },
+      { at: 1000, progressed: false },
+      { at: 2000, progressed: false },
+    ]);
+    expect(bounded.at(-1)).toEqual({
+      restart: false,
+      reason: '2 restarts did not lead to 100 ms without a failure and a checkpoint in them',
+    });
+  });
+
   test('gives up after the attempts that it has without a quiet time, and not before', () => {
     expect(delays({ initialBackoff: 1, jitterFactor: 0, attemptsBeforeResetBackoff: 3 }, steady(5))).toEqual([
       1,
@@ -140,7 +160,7 @@ describe('exponential delay', () => {
           let due = -1;
           for (const gap of gaps) {
             now += gap;
-            const [next, decision] = strategy.decide(state, undefined, { now, random });
+            const [next, decision] = strategy.decide(state, undefined, { now, random, progressed: true });
             expect(decision.restart).toBe(true);
             const delay = (decision as { delayMs: number }).delayMs;
             expect(Number.isInteger(delay)).toBe(true);
@@ -158,13 +178,13 @@ describe('exponential delay', () => {
   test('stays in whole numbers when the multiplier has run beyond every number', () => {
     const strategy = exponentialDelay({ jitterFactor: 0, backoffMultiplier: 10 });
     const far = { attempts: 10_000, restartAt: 0 };
-    expect(strategy.decide(far, undefined, { now: 1, random: () => 0.5 })[1]).toEqual({
+    expect(strategy.decide(far, undefined, { now: 1, random: () => 0.5, progressed: true })[1]).toEqual({
       restart: true,
       delayMs: 60_000,
     });
     const withJitter = exponentialDelay({ jitterFactor: 1, backoffMultiplier: 10 });
     for (const random of [0, 0.5, 1 - Number.EPSILON]) {
-      const [, decision] = withJitter.decide(far, undefined, { now: 1, random: () => random });
+      const [, decision] = withJitter.decide(far, undefined, { now: 1, random: () => random, progressed: true });
       expect(decision).toEqual({ restart: true, delayMs: random === 0 ? 1000 : 60_000 });
     }
   });

@@ -6,7 +6,7 @@ import { requireCheckpoints } from '../crash-script/given-plugins.js';
 import { runScript } from '../crash-script/run-script.js';
 import type { TimeMark } from '../crash-script/time-marks.js';
 import { differenceOf, textOf } from '../exactly-once.js';
-import { scenarios, type Scenario } from './scenarios.js';
+import { crashesOneByOne, scenarios, type Scenario } from './scenarios.js';
 import { watchOperators } from './watched-operator.js';
 
 export interface CheckOperatorOptions<A, B> {
@@ -30,8 +30,9 @@ export interface CheckOperatorOptions<A, B> {
 
 /**
  * Proves an operator, or several in a row, by running one input in every way that must make no difference: all at once, item by item, with slow
- * output, with state that expires, with checkpoints and crashes between any two records (one and two in a row, with and without records to read
- * again, before any checkpoint), at parallelism 1, 2 and 4, and restored from one parallelism into another. Returns the names of the runs. Each run is a real job, a few milliseconds long.
+ * output, with state that expires, with checkpoints and crashes between any two records (with and without records to read again, before any
+ * checkpoint, two in a row), at parallelism 1, 2 and 4, and restored from one parallelism into another. Returns the names of the runs. Each run is a
+ * real job. Where one with crashes fails, each crash is tried by itself, to say where.
  *
  * Rejects at the first run that fails or gives other output, and names it. Records are frozen, so an operator that changes one fails; so does one
  * that emits outside of its callbacks, or keeps a value of its state beyond the callback. `build` is called for each run, and again for each process
@@ -45,10 +46,19 @@ export async function checkOperator<A, B>(
   if (plugins !== undefined) requireCheckpoints(plugins, 'checkOperator');
   const matrix = scenarios(input.length, plugins !== undefined);
   let wanted = expected;
-  for (const scenario of matrix) {
+  const run = async (scenario: Scenario): Promise<void> => {
     const actual = await outputOf(scenario, build, input, plugins ?? [], timestampOf);
     wanted ??= actual;
     requireSame(actual, wanted, scenario, compare);
+  };
+  for (const scenario of matrix) {
+    try {
+      await run(scenario);
+    } catch (error) {
+      if (scenario.markers.some(({ kind }) => kind === 'crash'))
+        for (const one of crashesOneByOne(input.length)) await run(one);
+      throw error;
+    }
   }
   return matrix.map(({ name }) => name);
 }

@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { scenarios } from '../../src/operator-harness/scenarios.js';
+import { crashesOneByOne, scenarios } from '../../src/operator-harness/scenarios.js';
 
 const crashes = (count: number): readonly number[] =>
   scenarios(count, true)
-    .filter(({ name }) => name.startsWith('with a crash right behind a checkpoint'))
-    .map(({ markers }) => markers.find(({ kind }) => kind === 'crash')?.at ?? -1);
+    .filter(({ name }) => name === 'with a checkpoint and a crash between any two records')
+    .flatMap(({ markers }) => markers.filter(({ kind }) => kind === 'crash').map(({ at }) => at));
 
 describe('the scenarios of an input', () => {
   test('have names of their own', () => {
     for (const count of [0, 1, 7, 200]) {
-      const names = scenarios(count, true).map(({ name }) => name);
-      expect(new Set(names).size).toBe(names.length);
+      for (const made of [scenarios(count, true), crashesOneByOne(count)]) {
+        const names = made.map(({ name }) => name);
+        expect(new Set(names).size).toBe(names.length);
+      }
     }
   });
 
@@ -41,8 +43,8 @@ describe('the scenarios of an input', () => {
     ]);
   });
 
-  test('cross every place with a crash behind a checkpoint, later, before any, and twice', () => {
-    const at2 = scenarios(5, true).filter(({ name }) => name.endsWith('after 2 of 5 records'));
+  test('cross every place with a crash behind a checkpoint, later, before any, and twice, where it is asked which of them fails', () => {
+    const at2 = crashesOneByOne(5).filter(({ name }) => name.endsWith('after 2 of 5 records'));
     expect(at2.map(({ markers }) => markers.map(({ kind, at }) => `${kind} ${String(at)}`).join(', '))).toEqual([
       'checkpoint 2, crash 2',
       'crash 2',
@@ -51,9 +53,32 @@ describe('the scenarios of an input', () => {
     ]);
   });
 
-  test('restore into twice and into half the parallelism at every place', () => {
+  test('try a crash behind a longer past, before any checkpoint and twice in a row', () => {
+    const single = scenarios(10, true).filter(({ name }) => name.includes('after'));
+    expect(single.map(({ name }) => name)).toEqual([
+      'with a crash right behind a checkpoint, after 5 of 10 records',
+      'with a crash before any checkpoint, after 5 of 10 records',
+      'with a crash before any checkpoint, after 10 of 10 records',
+      'with two crashes in a row, after 5 of 10 records',
+    ]);
+  });
+
+  test('are no more for a long input', () => {
+    expect(scenarios(1000, true)).toHaveLength(scenarios(10, true).length);
+  });
+
+  test('restore into twice and into half the parallelism, with a record to read again at every other place', () => {
     const [all] = scenarios(3, true).filter(({ name }) => name.startsWith('restored into'));
     expect(all?.parallelism).toEqual([2, 4, 2, 1]);
-    expect(all?.markers.filter(({ kind }) => kind === 'stop').map(({ at }) => at)).toEqual([0, 1, 2, 3]);
+    expect(all?.markers.map(({ kind, at }) => `${kind} ${String(at)}`)).toEqual([
+      'checkpoint 0',
+      'stop 0',
+      'checkpoint 0',
+      'stop 1',
+      'checkpoint 2',
+      'stop 2',
+      'checkpoint 2',
+      'stop 3',
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Ratio } from './abba.js';
 import { FEWEST_CHECKPOINTS, type WindowResult } from './window.js';
 import { median, round, spread } from './statistics.js';
 
@@ -14,13 +15,26 @@ export interface Figure {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The median over CPU time of the main thread, which the bar is for; that over wall time beside it. */
+export function compared(ratios: readonly Ratio[], rest: Omit<Figure, 'value' | 'spread' | 'runs'>): Figure {
+  const wall = ratios.map((ratio) => ratio.wall);
+  const details = { ...rest.details, wall: round(median(wall)), wall_spread: spread(wall) };
+  return paired(
+    ratios.map(({ cpu }) => cpu),
+    { ...rest, details },
+  );
+}
+
 /** The median of paired ratios or differences. */
 export function paired(values: readonly number[], rest: Omit<Figure, 'value' | 'spread' | 'runs'>): Figure {
   return { value: round(median(values)), spread: spread(values), runs: values.length, ...rest };
 }
 
 /** Null instead of a value if any window had too few checkpoints. */
-export function withCheckpoints(figure: Figure, windows: readonly WindowResult[]): Figure {
+export function withCheckpoints(
+  figure: Figure,
+  windows: readonly Pick<WindowResult, 'checkpointsCompleted' | 'bytesWritten'>[],
+): Figure {
   const checkpoints_completed = Math.min(...windows.map(({ checkpointsCompleted }) => checkpointsCompleted));
   const bytes_written = Math.round(median(windows.map(({ bytesWritten }) => bytesWritten)));
   return {

@@ -8,6 +8,7 @@ import { createEnvironment } from '@weir/core';
 import { SILENT, staticSplits, type Sink, type Source } from '@weir/core/contracts';
 import { filter, iterate, map } from '@weir/core/operators';
 import { EMPTY, expand, filter as rxFilter, Observable, of } from 'rxjs';
+import { Stopwatch, type Rate } from './rate.js';
 import type { WindowResult } from './window.js';
 
 // Newton's method for square roots: each number goes round until its root does not change any more, about 10 times.
@@ -27,19 +28,20 @@ const improved = ({ of: square, root }: Root): Root => {
 };
 const isFound = ({ error }: Root): boolean => error < 1e-9;
 
-/** Numbers per second whose root RxJS finds within `ms`. */
-export function rxjsExpand(ms: number): number {
-  let rate = 0;
+/** How many roots RxJS finds within `ms`. */
+export function rxjsExpand(ms: number): Rate {
+  let rate: Rate | undefined;
   let found = 0;
   new Observable<Root>((subscriber) => {
     let i = 0;
     // A first pass warms up.
     while (i < INPUT) subscriber.next(started(i++));
+    const stopwatch = new Stopwatch();
     const start = performance.now();
     const before = found;
     for (let now = start; now - start < ms; now = performance.now())
       for (let batch = 0; batch < 1024; batch++) subscriber.next(started(i++));
-    rate = (found - before) / ((performance.now() - start) / 1000);
+    rate = stopwatch.rate(found - before);
     subscriber.complete();
   })
     .pipe(
@@ -49,6 +51,7 @@ export function rxjsExpand(ms: number): number {
     .subscribe(() => {
       found++;
     });
+  if (rate === undefined) throw new Error('the program found nothing');
   return rate;
 }
 
@@ -89,14 +92,14 @@ export async function weirIterate(ms: number): Promise<WindowResult> {
   });
   try {
     while (found < INPUT) await sleep(20);
-    const start = performance.now();
+    const stopwatch = new Stopwatch();
     const before = found;
     const checkpointsBefore = completed.length;
     await sleep(ms);
-    const recordsPerSecond = (found - before) / ((performance.now() - start) / 1000);
+    const rate = stopwatch.rate(found - before);
     const inWindow = completed.slice(checkpointsBefore);
     return {
-      recordsPerSecond,
+      ...rate,
       checkpointsCompleted: inWindow.length,
       bytesWritten: inWindow.reduce((sum, bytes) => sum + bytes, 0),
     };

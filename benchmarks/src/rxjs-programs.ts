@@ -1,8 +1,9 @@
 import { filter, groupBy, map, mergeMap, Observable, scan } from 'rxjs';
+import { Stopwatch, type Rate } from './rate.js';
 import { accept, project, type Input, type Total } from './workload.js';
 
-/** Records per second that a program moves while it runs for `ms`. */
-export type Program = (records: readonly Input[], ms: number) => number;
+/** Runs for `ms`. */
+export type Program = (records: readonly Input[], ms: number) => Rate;
 
 /** The job by hand: RxJS operators and a Map, no fault tolerance. */
 export const rxjsMap: Program = (records, ms) =>
@@ -37,30 +38,31 @@ export const rxjsGroupBy: Program = (records, ms) =>
     ),
   );
 
-/** Records per second of a program in its steady state, which computes something. */
+/** A program in its steady state, which computes something. */
 export function timed(
   records: readonly Input[],
   ms: number,
   program: (source: Observable<Input>) => Observable<Total>,
-): number {
+): Rate {
   const mask = records.length - 1;
   let position = 0;
   let checksum = 0;
-  let rate = 0;
+  let rate: Rate | undefined;
   // One pass over all records first: every key is known and the code is warm, as in the steady window of the job.
   const source = new Observable<Input>((subscriber) => {
     for (; position < records.length; position++) subscriber.next(records[position]!);
+    const stopwatch = new Stopwatch();
     const start = performance.now();
     const from = position;
     for (let end = start; end - start < ms; end = performance.now()) {
       for (let i = 0; i < 4096; i++) subscriber.next(records[position++ & mask]!);
     }
-    rate = (position - from) / ((performance.now() - start) / 1000);
+    rate = stopwatch.rate(position - from);
     subscriber.complete();
   });
   program(source).subscribe(({ total }) => {
     checksum += total;
   });
-  if (!(checksum > 0)) throw new Error('the program computed nothing');
+  if (rate === undefined || !(checksum > 0)) throw new Error('the program computed nothing');
   return rate;
 }

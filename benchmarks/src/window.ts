@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startJob, type BenchmarkJobOptions } from './job.js';
+import { Stopwatch, type Rate } from './rate.js';
 
 /** What happened in a steady window of a running job. */
-export interface WindowResult {
-  readonly recordsPerSecond: number;
+export interface WindowResult extends Rate {
   readonly checkpointsCompleted: number;
   readonly bytesWritten: number;
 }
@@ -26,15 +26,26 @@ export async function measureWindow(
     checkpointEveryMs: checkpoints ? (options.checkpointEveryMs ?? CHECKPOINT_EVERY_MS) : undefined,
   });
   while (job.counts.read < options.records.length * 1.5) await sleep(20);
-  const start = performance.now();
+  const stopwatch = new Stopwatch();
   const readBefore = job.counts.read;
   const completedBefore = job.checkpoints.length;
   await sleep(ms);
-  const seconds = (performance.now() - start) / 1000;
+  const rate = stopwatch.rate(job.counts.read - readBefore);
   const inWindow = job.checkpoints.slice(completedBefore);
   return {
-    recordsPerSecond: (job.counts.read - readBefore) / seconds,
+    ...rate,
     checkpointsCompleted: inWindow.length,
     bytesWritten: inWindow.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
   };
+}
+
+/** Measures a window with checkpoints, and keeps it: of each figure with checkpoints it is said how many there were. */
+export async function measureInto(
+  windows: WindowResult[],
+  options: Parameters<typeof measureWindow>[0],
+  ms?: number,
+): Promise<WindowResult> {
+  const window = await measureWindow(options, true, ms);
+  windows.push(window);
+  return window;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filter, map } from 'rxjs';
+import { Stopwatch, type Rate } from '../rate.js';
 import { timed } from '../rxjs-programs.js';
 import { accept, project, textOf, totalIn, type Input, type Total } from '../workload.js';
 import { loadCompared } from './install.js';
@@ -26,8 +27,8 @@ interface Level {
   close(): Promise<void>;
 }
 
-/** Records per second of the job by hand: RxJS operators and a table of better-sqlite3, in the write-ahead mode that survives the end of the process. */
-export function rxjsSqlite(records: readonly Input[], cacheBytes: number, ms: number): number {
+/** The job by hand: RxJS operators and a table of better-sqlite3, in the write-ahead mode that survives the end of the process. */
+export function rxjsSqlite(records: readonly Input[], cacheBytes: number, ms: number): Rate {
   const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const Database = loadCompared('better-sqlite3') as new (path: string) => Sqlite;
   const db = new Database(join(dir, 'totals.db'));
@@ -57,7 +58,7 @@ export function rxjsSqlite(records: readonly Input[], cacheBytes: number, ms: nu
 }
 
 /** The same over classic-level, which writes in batches only: what is not written yet is looked up in the batch. */
-export async function rxjsLevel(records: readonly Input[], cacheBytes: number, ms: number): Promise<number> {
+export async function rxjsLevel(records: readonly Input[], cacheBytes: number, ms: number): Promise<Rate> {
   const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const { ClassicLevel } = loadCompared('classic-level') as {
     ClassicLevel: new (path: string, options: object) => Level;
@@ -81,10 +82,11 @@ export async function rxjsLevel(records: readonly Input[], cacheBytes: number, m
       );
     };
     while (position < records.length) await batch();
+    const stopwatch = new Stopwatch();
     const start = performance.now();
     const from = position;
     while (performance.now() - start < ms) await batch();
-    return (position - from) / ((performance.now() - start) / 1000);
+    return stopwatch.rate(position - from);
   } finally {
     await db.close();
     rmSync(dir, { recursive: true, force: true });

@@ -1,6 +1,7 @@
-import { paired, withCheckpoints } from '../figure.js';
+import { ratioOf, thereAndBack, type Ratio } from '../abba.js';
+import { compared, withCheckpoints } from '../figure.js';
 import type { Report } from '../report.js';
-import { measureWindow, WINDOW_MS, type WindowResult } from '../window.js';
+import { measureInto, measureWindow, WINDOW_MS, type WindowResult } from '../window.js';
 import { workload } from '../workload.js';
 
 interface Variant {
@@ -19,7 +20,7 @@ const VARIANTS: readonly Variant[] = [
   { name: '100ms', everyMs: 100, rounds: 3 },
   { name: '100ms_stop_the_world', everyMs: 100, stopTheWorld: true, rounds: ROUNDS },
   { name: '1s', everyMs: 1000, rounds: ROUNDS },
-  // One window of it takes as long as all the others together.
+  // Two windows of it take as long as all the others together.
   { name: '10s', everyMs: 10_000, rounds: 1, ms: 105_000 },
 ];
 
@@ -30,16 +31,16 @@ const VARIANTS: readonly Variant[] = [
 export async function intervals(report: Report): Promise<void> {
   const records = workload('string', 100_000);
   for (const { name, everyMs, stopTheWorld, rounds, ms } of VARIANTS) {
-    const ratios: number[] = [];
+    const ratios: Ratio[] = [];
     const windows: WindowResult[] = [];
     for (let round = 0; round < rounds; round++) {
-      const before = await measureWindow({ records }, false, WINDOW_MS);
-      const window = await measureWindow({ records, checkpointEveryMs: everyMs, stopTheWorld }, true, ms);
-      const after = await measureWindow({ records }, false, WINDOW_MS);
-      windows.push(window);
-      ratios.push((2 * window.recordsPerSecond) / (before.recordsPerSecond + after.recordsPerSecond));
+      const { on, off } = await thereAndBack(round, {
+        off: () => measureWindow({ records }, false, WINDOW_MS),
+        on: () => measureInto(windows, { records, checkpointEveryMs: everyMs, stopTheWorld }, ms),
+      });
+      ratios.push(ratioOf(on, off));
     }
     const bar = name === '100ms' ? { atLeast: 0.9 } : undefined;
-    report.add(`interval_sweep_${name}`, withCheckpoints(paired(ratios, { unit: 'ratio', bar }), windows));
+    report.add(`interval_sweep_${name}`, withCheckpoints(compared(ratios, { unit: 'ratio', bar }), windows));
   }
 }

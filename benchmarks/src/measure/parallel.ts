@@ -1,20 +1,22 @@
-import { paired, withCheckpoints } from '../figure.js';
+import { ratioOf, thereAndBack, type Ratio } from '../abba.js';
+import { compared, withCheckpoints } from '../figure.js';
 import type { Report } from '../report.js';
-import { measureWindow, type WindowResult } from '../window.js';
+import { measureInto, type WindowResult } from '../window.js';
 import { workload } from '../workload.js';
 
-const PAIRS = 5;
+const ROUNDS = 3;
 
 /** Parallelism 4 on one thread (hash exchange, alignment of four channels) over parallelism 1. */
 export async function parallel(report: Report): Promise<void> {
   const records = workload('string', 100_000);
   const windows: WindowResult[] = [];
-  const ratios: number[] = [];
-  for (let pair = 0; pair < PAIRS; pair++) {
-    const one = await measureWindow({ records }, true);
-    const four = await measureWindow({ records, parallelism: 4 }, true);
-    windows.push(one, four);
-    ratios.push(four.recordsPerSecond / one.recordsPerSecond);
+  const ratios: Ratio[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { one, four } = await thereAndBack(round, {
+      one: () => measureInto(windows, { records }),
+      four: () => measureInto(windows, { records, parallelism: 4 }),
+    });
+    ratios.push(ratioOf(four, one));
   }
-  report.add('parallel4_vs_1', withCheckpoints(paired(ratios, { unit: 'ratio', bar: { atLeast: 0.5 } }), windows));
+  report.add('parallel4_vs_1', withCheckpoints(compared(ratios, { unit: 'ratio', bar: { atLeast: 0.5 } }), windows));
 }

@@ -1,12 +1,13 @@
 import { rxjsLevel, rxjsSqlite } from '../compared/stores.js';
-import { paired, withCheckpoints } from '../figure.js';
+import { ratioOf, thereAndBack, type Ratio } from '../abba.js';
+import { compared, withCheckpoints } from '../figure.js';
 import type { StateChoice } from '../job.js';
 import type { Report } from '../report.js';
 import { median, round } from '../statistics.js';
-import { measureWindow, type WindowResult } from '../window.js';
+import { measureInto, type WindowResult } from '../window.js';
 import { workload, zipf, type Input } from '../workload.js';
 
-const PAIRS = 3;
+const ROUNDS = 2;
 const KEYS = 1_000_000;
 const COMPARED_MS = 5000;
 /** Enough for ten checkpoints, of which some take longer than a second. */
@@ -25,20 +26,21 @@ export async function rocksdb(report: Report): Promise<void> {
     ['', zipf(KEYS), { atLeast: 2 }],
     ['_uniform', workload('string', KEYS), undefined],
   ] as const) {
-    const overSqlite: number[] = [];
-    const overLevel: number[] = [];
+    const overSqlite: Ratio[] = [];
+    const overLevel: Ratio[] = [];
     const windows: WindowResult[] = [];
-    for (let pair = 0; pair < PAIRS; pair++) {
-      const sqlite = rxjsSqlite(records, CACHE_BYTES, COMPARED_MS);
-      const window = await inRocks(records, TENTH, true);
-      const level = await rxjsLevel(records, CACHE_BYTES, COMPARED_MS);
-      windows.push(window);
-      overSqlite.push(window.recordsPerSecond / sqlite);
-      overLevel.push(window.recordsPerSecond / level);
+    for (let round = 0; round < ROUNDS; round++) {
+      const { sqlite, weir, level } = await thereAndBack(round, {
+        sqlite: () => rxjsSqlite(records, CACHE_BYTES, COMPARED_MS),
+        weir: () => inRocks(windows, records, TENTH, true),
+        level: () => rxjsLevel(records, CACHE_BYTES, COMPARED_MS),
+      });
+      overSqlite.push(ratioOf(weir, sqlite));
+      overLevel.push(ratioOf(weir, level));
     }
     const details = { records_per_second: round(median(windows.map(({ recordsPerSecond }) => recordsPerSecond))) };
-    const figure = (ratios: readonly number[]): Parameters<Report['add']>[1] =>
-      withCheckpoints(paired(ratios, { unit: 'ratio', details }), windows);
+    const figure = (ratios: readonly Ratio[]): Parameters<Report['add']>[1] =>
+      withCheckpoints(compared(ratios, { unit: 'ratio', details }), windows);
     report.add(`rocksdb_vs_rxjs_better_sqlite${name}`, { ...figure(overSqlite), bar });
     report.add(`rocksdb_vs_rxjs_classic_level${name}`, figure(overLevel));
   }
@@ -46,21 +48,27 @@ export async function rocksdb(report: Report): Promise<void> {
 }
 
 async function hot(report: Report, records: readonly Input[]): Promise<void> {
-  const ratios: number[] = [];
+  const ratios: Ratio[] = [];
   const windows: WindowResult[] = [];
-  for (let pair = 0; pair < PAIRS; pair++) {
-    const memory = await measureWindow({ records }, true);
-    // Nine of ten records have one of 60,000 keys, for which its own sizes are large enough.
-    const window = await inRocks(records, { rocksdb: {} }, false);
-    windows.push(memory, window);
-    ratios.push(window.recordsPerSecond / memory.recordsPerSecond);
+  for (let round = 0; round < ROUNDS; round++) {
+    const { memory, rocks } = await thereAndBack(round, {
+      memory: () => measureInto(windows, { records }),
+      // Nine of ten records have one of 60,000 keys, for which its own sizes are large enough.
+      rocks: () => inRocks(windows, records, { rocksdb: {} }, false),
+    });
+    ratios.push(ratioOf(rocks, memory));
   }
   report.add(
     'rocksdb_hot_vs_memory',
-    withCheckpoints(paired(ratios, { unit: 'ratio', bar: { atLeast: 0.5 } }), windows),
+    withCheckpoints(compared(ratios, { unit: 'ratio', bar: { atLeast: 0.5 } }), windows),
   );
 }
 
-function inRocks(records: readonly Input[], state: StateChoice, texts: boolean): Promise<WindowResult> {
-  return measureWindow({ records, state, texts, checkpointing: { incremental: true } }, true, MS);
+function inRocks(
+  windows: WindowResult[],
+  records: readonly Input[],
+  state: StateChoice,
+  texts: boolean,
+): Promise<WindowResult> {
+  return measureInto(windows, { records, state, texts, checkpointing: { incremental: true } }, MS);
 }

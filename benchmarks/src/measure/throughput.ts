@@ -1,13 +1,14 @@
-import { paired, withCheckpoints, type Figure } from '../figure.js';
+import { ratioOf, thereAndBack, type Ratio } from '../abba.js';
+import { compared, withCheckpoints, type Figure } from '../figure.js';
 import { rxjsGroupBy, rxjsMap } from '../rxjs-programs.js';
-import { measureWindow, type WindowResult } from '../window.js';
+import { measureInto, type WindowResult } from '../window.js';
 import { workload, type KeyKind } from '../workload.js';
 import type { Report } from '../report.js';
 import { median, round } from '../statistics.js';
 
-const PAIRS = 5;
+const ROUNDS = 3;
 /** Of what has no bar. */
-const PAIRS_FOR_COMPARISON = 3;
+const ROUNDS_FOR_COMPARISON = 2;
 const RXJS_MS = 3000;
 
 /** weir with exactly-once checkpoints every second to the file system, over the same job in plain RxJS. */
@@ -24,21 +25,22 @@ export async function throughput(report: Report): Promise<void> {
 async function compare(report: Report, kind: KeyKind, name: string, keys: number): Promise<void> {
   const records = workload(kind, keys);
   const windows: WindowResult[] = [];
-  const overMap: number[] = [];
-  const overGroupBy: number[] = [];
-  for (let pair = 0; pair < (kind === 'string' ? PAIRS : PAIRS_FOR_COMPARISON); pair++) {
-    const byMap = rxjsMap(records, RXJS_MS);
-    const window = await measureWindow({ records }, true);
-    const byGroup = rxjsGroupBy(records, RXJS_MS);
-    windows.push(window);
-    overMap.push(window.recordsPerSecond / byMap);
-    overGroupBy.push(window.recordsPerSecond / byGroup);
+  const overMap: Ratio[] = [];
+  const overGroupBy: Ratio[] = [];
+  for (let round = 0; round < (kind === 'string' ? ROUNDS : ROUNDS_FOR_COMPARISON); round++) {
+    const { byMap, byWeir, byGroup } = await thereAndBack(round, {
+      byMap: () => rxjsMap(records, RXJS_MS),
+      byWeir: () => measureInto(windows, { records }),
+      byGroup: () => rxjsGroupBy(records, RXJS_MS),
+    });
+    overMap.push(ratioOf(byWeir, byMap));
+    overGroupBy.push(ratioOf(byWeir, byGroup));
   }
   const suffix = kind === 'string' ? name : `${name}_number_keys`;
   const details = { records_per_second: round(median(windows.map((window) => window.recordsPerSecond))) };
-  const figure = (ratios: readonly number[], atLeast: number): Figure =>
+  const figure = (ratios: readonly Ratio[], atLeast: number): Figure =>
     withCheckpoints(
-      paired(ratios, { unit: 'ratio', details, bar: kind === 'string' ? { atLeast } : undefined }),
+      compared(ratios, { unit: 'ratio', details, bar: kind === 'string' ? { atLeast } : undefined }),
       windows,
     );
   report.add(`throughput_vs_rxjs_map_${suffix}`, figure(overMap, 1));

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckpointOptions } from '@weir/core';
-import { paired, withCheckpoints } from '../figure.js';
+import { lossOf, ratioOf, thereAndBack, type Ratio } from '../abba.js';
+import { compared, paired, withCheckpoints } from '../figure.js';
 import { startJob } from '../job.js';
 import type { Report } from '../report.js';
 import { median, round } from '../statistics.js';
-import { measureWindow, type WindowResult } from '../window.js';
+import { measureInto, type WindowResult } from '../window.js';
 import { workload, type Input, type Total } from '../workload.js';
 
 const PAIRS = 5;
@@ -45,19 +46,15 @@ export async function unaligned(report: Report): Promise<void> {
 
 async function throughputCost(report: Report, records: readonly Input[]): Promise<void> {
   const windows: WindowResult[] = [];
-  const costs: number[] = [];
-  for (let pair = 0; pair < PAIRS; pair++) {
-    const [outer, inner] = pair % 2 === 0 ? [UNALIGNED, ALIGNED] : [ALIGNED, UNALIGNED];
-    const rates = new Map([UNALIGNED, ALIGNED].map((options) => [options, 0]));
-    // One around the other, as for the overhead of checkpoints.
-    for (const checkpointing of [outer, inner, inner, outer]) {
-      const window = await measureWindow({ records, checkpointing }, true);
-      rates.set(checkpointing, rates.get(checkpointing)! + window.recordsPerSecond);
-      windows.push(window);
-    }
-    costs.push(1 - rates.get(UNALIGNED)! / rates.get(ALIGNED)!);
+  const costs: Ratio[] = [];
+  for (let round = 0; round < PAIRS; round++) {
+    const { withUnaligned, withAligned } = await thereAndBack(round, {
+      withUnaligned: () => measureInto(windows, { records, checkpointing: UNALIGNED }),
+      withAligned: () => measureInto(windows, { records, checkpointing: ALIGNED }),
+    });
+    costs.push(lossOf(ratioOf(withUnaligned, withAligned)));
   }
-  const figure = paired(costs, { unit: 'share', bar: { atMost: 0.05 } });
+  const figure = compared(costs, { unit: 'share', bar: { atMost: 0.05 } });
   report.add('unaligned_throughput_cost', withCheckpoints(figure, windows));
 }
 

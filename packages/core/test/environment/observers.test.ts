@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { tap } from 'rxjs';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { NO_METRICS, SILENT, type Labels, type Logger, type Metrics } from '../../src/contracts.js';
 import { createEnvironment, type EnvironmentOptions, type JobEvent, type JobHandle } from '../../src/index.js';
 import { map } from '../../src/operators.js';
@@ -35,6 +35,11 @@ afterEach(() => {
   warnings.length = 0;
   escaped.length = 0;
   emitWarning.mockClear();
+});
+afterAll(() => {
+  emitWarning.mockRestore();
+  process.off('unhandledRejection', escape);
+  process.off('uncaughtException', escape);
 });
 
 /** What a job of three numbers gives, watched by `options` and `watch`; nothing may have got out of it when its promises and timers are done. */

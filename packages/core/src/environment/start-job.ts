@@ -20,6 +20,7 @@ import { SUPPORTED_KEYS } from './supported-keys.js';
 import { tellingTheEnd } from './telling-the-end.js';
 
 const CANCELLATION_TIMEOUT = 'task.cancellation.timeout';
+const COMMIT_RETRIES = 'sink.committer.retries';
 
 export interface StartJobOptions extends JobDescription {
   readonly cancellationTimeoutMs: number | undefined;
@@ -112,6 +113,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
         logger: logger.child({ attempt }),
         metrics,
         verify: async () => coordinator?.verify(attempt),
+        commitRetries: configuration.get(COMMIT_RETRIES) ?? SUPPORTED_KEYS[COMMIT_RETRIES].default,
         allowDuplicates: settings?.allowDuplicates,
         branch: coordinator && (() => coordinator.branch(attempt)),
         emit,

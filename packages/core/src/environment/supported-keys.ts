@@ -297,6 +297,13 @@ export const SUPPORTED_KEYS = {
     about:
       'Number of key groups, the limit of every later parallelism. A checkpoint keeps its own, which a job that sets none takes over.',
   },
+  'sink.committer.retries': {
+    status: 'supported',
+    type: { kind: 'count', min: 0, orInfinity: true },
+    default: 10,
+    about:
+      'How often a commit that does not succeed is tried again, after 100 ms, 200 ms, and so on up to 10 s. Then the attempt fails with COMMIT_FAILED, and the next one commits.',
+  },
   'task.cancellation.timeout': {
     status: 'supported',
     type: { kind: 'duration', min: 1, below: 31_536_000_000 },

@@ -85,6 +85,8 @@ export interface AttemptOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly verify: () => Promise<void>;
+  /** How often a commit that does not succeed is tried again. */
+  readonly commitRetries: number;
   /** Output of a sink may be repeated. Default false. */
   readonly allowDuplicates?: boolean | undefined;
   /** Gives the attempt another lineage, which it has from then on. Absent where nothing is restored. */
@@ -374,13 +376,14 @@ export class Attempt implements AttemptGateway {
   }
 
   #surroundings(): SinkSurroundings {
-    const { restore, checkpointing, verify } = this.#options;
+    const { restore, checkpointing, verify, commitRetries } = this.#options;
     const waits = this.#barrierWaits;
     return {
       lineage: this.#lineage,
       restoredFrom: restore && { lineage: restore.lineage, checkpointId: restore.checkpointId },
       checkpointing,
       verify,
+      commitRetries,
       nextBarrier: waits === undefined ? undefined : (passed, until) => waits.next(passed, until),
     };
   }

@@ -18,27 +18,28 @@ export interface CommitRetry {
   readonly error: unknown;
 }
 
+export interface CommitOptions {
+  /** Rejects once another process or attempt has taken over. */
+  readonly verify: () => Promise<void>;
+  /** How often a commit that does not succeed is tried again. */
+  readonly retries: number;
+  readonly onRetry?: ((retry: CommitRetry) => void) | undefined;
+}
+
 /**
- * Commits committables in order, one batch after the other, again and again until the committer says they are in (Flink: CommitterOperator).
- * Before each try the right to write is verified, so that an attempt that lost its lock commits nothing any more.
+ * Commits committables in order, one batch after the other, again and again until the committer says they are in, or too often (Flink:
+ * CommitterOperator). Before each try the right to write is verified, so that an attempt that lost its lock commits nothing any more.
  */
 export class CommitQueue {
   readonly #context: OperatorContext;
   readonly #committer: Committer;
-  readonly #verify: () => Promise<void>;
-  readonly #onRetry: (retry: CommitRetry) => void;
+  readonly #options: CommitOptions;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(
-    context: OperatorContext,
-    committer: Committer,
-    verify: () => Promise<void>,
-    onRetry: (retry: CommitRetry) => void = () => undefined,
-  ) {
+  constructor(context: OperatorContext, committer: Committer, options: CommitOptions) {
     this.#context = context;
     this.#committer = committer;
-    this.#verify = verify;
-    this.#onRetry = onRetry;
+    this.#options = options;
   }
 
   /**
@@ -57,7 +58,7 @@ export class CommitQueue {
   commitLast(committables: readonly Committable[]): Promise<void> {
     const next = this.#last.then(async () => {
       if (committables.length === 0) return;
-      await this.#verify();
+      await this.#options.verify();
       const outcomes = await this.#tryOnce(committables, new AbortController().signal);
       for (const [i, committable] of committables.entries()) {
         const outcome = outcomes[i];
@@ -75,16 +76,18 @@ export class CommitQueue {
 
   async #commitAll(committables: readonly Committable[]): Promise<void> {
     const { clock, signal, logger } = this.#context;
+    const { verify, retries, onRetry } = this.#options;
     let rest = committables;
     let tries = 0;
     for (let delayMs = FIRST_RETRY_MS; rest.length > 0; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
-      await this.#verify();
+      await verify();
       signal.throwIfAborted();
       const outcomes = await this.#tryOnce(rest, signal);
       const again = rest.filter((committable, i) => this.#mustRetry(committable, outcomes[i]));
-      if (again.length > 0) {
+      if (again[0] !== undefined) {
         const err = errorsOf(outcomes)[0];
-        this.#onRetry({ committables: again.length, tries: ++tries, delayMs, error: err });
+        if (++tries > retries) throw commitFailure(again[0], { kind: 'retry', error: err }, tries);
+        onRetry?.({ committables: again.length, tries, delayMs, error: err });
         logger.warn(
           { sink: this.#context.uid, committables: again.length, delayMs, err },
           'commit did not succeed, trying again',
@@ -121,12 +124,15 @@ export class CommitQueue {
   }
 }
 
-function commitFailure({ identity }: Committable, outcome: CommitOutcome | undefined): WeirError {
+/** `tries`: so many were not enough. */
+function commitFailure({ identity }: Committable, outcome: CommitOutcome | undefined, tries?: number): WeirError {
   const { sink, job, checkpointId } = identity;
   const [cause] = outcome === undefined ? [] : errorsOf([outcome]);
+  const cannot =
+    tries === undefined ? 'cannot commit' : `has tried ${String(tries)} times (sink.committer.retries) to commit`;
   return new WeirError(
     'COMMIT_FAILED',
-    `Sink ${sink} of job ${job} cannot commit output of checkpoint ${String(checkpointId)}: ${messageOf(cause)}`,
+    `Sink ${sink} of job ${job} ${cannot} output of checkpoint ${String(checkpointId)}: ${messageOf(cause)}`,
     { cause },
   );
 }

@@ -40,6 +40,8 @@ export interface SinkSurroundings {
   readonly verify: () => Promise<void>;
   /** Of this sink, if its output has to be committed. */
   readonly destination?: DestinationRef | undefined;
+  /** How often a commit is tried again. */
+  readonly commitRetries: number;
   /** A commit does not succeed, and is tried again. */
   readonly onRetry?: ((retry: CommitRetry) => void) | undefined;
   /** {@link SinkWriterContext.nextBarrier}, for a writer that the barrier `passed` has reached. Absent with checkpointing off. */
@@ -262,8 +264,8 @@ export class SinkOperator<T> implements Operator<T, never> {
   async #commitAll(context: SinkWriterContext): Promise<void> {
     if (this.#sink.committer !== undefined) {
       this.#committer = await this.#sink.committer(context);
-      const { verify, onRetry } = this.#surroundings;
-      this.#commits = new CommitQueue(this.#context, this.#committer, verify, onRetry);
+      const { verify, commitRetries: retries, onRetry } = this.#surroundings;
+      this.#commits = new CommitQueue(this.#context, this.#committer, { verify, retries, onRetry });
     }
     await this.#commitUpTo(Number.POSITIVE_INFINITY);
   }

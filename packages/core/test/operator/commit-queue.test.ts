@@ -24,7 +24,11 @@ interface Bench {
   readonly tries: { readonly at: number; readonly sequences: readonly number[] }[];
   readonly warnings: string[];
 }
-function bench(commit: Committer['commit'], verify: () => Promise<void> = () => Promise.resolve()): Bench {
+function bench(
+  commit: Committer['commit'],
+  verify: () => Promise<void> = () => Promise.resolve(),
+  retries = 10,
+): Bench {
   const clock = new VirtualClock();
   const abort = new AbortController();
   const tries: { at: number; sequences: number[] }[] = [];
@@ -44,7 +48,7 @@ function bench(commit: Committer['commit'], verify: () => Promise<void> = () => 
     },
   };
   const context = operatorContext({ uid: 'out', clock, signal: abort.signal, logger });
-  return { queue: new CommitQueue(context, committer, verify), clock, abort, tries, warnings };
+  return { queue: new CommitQueue(context, committer, { verify, retries }), clock, abort, tries, warnings };
 }
 const noop = (): void => undefined;
 
@@ -81,6 +85,38 @@ describe('commits', () => {
     expect(it.tries.map((once) => once.sequences)).toEqual([[1, 2, 3], ...Array.from({ length: 9 }, () => [1, 3])]);
     expect(it.warnings).toHaveLength(9);
     expect(it.warnings[0]).toContain('busy');
+  });
+
+  test.each([0, 1, 10])('fail, so that a restart can help, after %d retries of what does not pass', async (retries) => {
+    const passes = ({ identity: { sequence } }: Committable): boolean => sequence === 1 || sequence === 4;
+    const it = bench(async (all) => all.map((one) => (passes(one) ? COMMITTED : RETRY)), undefined, retries);
+    const committed = it.queue.commit(() => [committable(1), committable(2), committable(3)]);
+    committed.catch(noop);
+    await it.clock.advance(60_000);
+    await expect(committed).rejects.toMatchObject({
+      code: 'COMMIT_FAILED',
+      recoverable: true,
+      cause: (RETRY as { error: unknown }).error,
+      message: expect.stringMatching(
+        new RegExp(`Sink out of job test has tried ${String(retries + 1)} times .*checkpoint 1: busy`),
+      ),
+    });
+    expect(it.tries).toHaveLength(retries + 1);
+    expect(it.warnings).toHaveLength(retries);
+    // What comes after it is another attempt's: but it does not hang behind it.
+    const next = it.queue.commit(() => [committable(4)]);
+    await it.clock.advance(1);
+    await next;
+  });
+
+  test('are tried again for ever where their number has no limit', async () => {
+    const it = bench(async () => [RETRY], undefined, Infinity);
+    const committed = it.queue.commit(() => [committable(1)]);
+    committed.catch(noop);
+    await it.clock.advance(10_000_000);
+    expect(it.tries.length).toBeGreaterThan(1000);
+    it.abort.abort(new Error('over'));
+    await expect(committed).rejects.toThrow('over');
   });
 
   test('treat a committer that throws, or rejects, as one that asks for another try', async () => {

@@ -132,6 +132,7 @@ export class AttemptBench {
       logger: SILENT,
       metrics: NO_METRICS,
       verify: () => Promise.resolve(),
+      commitRetries: 10,
       ...rest,
       plan,
       restore: restore?.restore,

@@ -8,6 +8,7 @@ export function sinkSurroundings(changes: Partial<SinkSurroundings> = {}): SinkS
     restoredFrom: undefined,
     checkpointing: true,
     verify: () => Promise.resolve(),
+    commitRetries: 10,
     destination: { id: 'place', name: 'place' },
     ...changes,
   };

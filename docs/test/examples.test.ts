@@ -159,7 +159,8 @@ test('every example is run, here or by the test of its page', () => {
   const users = [...filesBelow('docs/test'), ...filesBelow('docs/examples')].map(textOf).join('\n');
   const idle = filesBelow('docs/examples').filter((file) => {
     const name = file.slice('docs/examples/'.length);
-    return !(name in RUNS) && !users.includes(`/${path.basename(name, '.ts')}.js'`);
+    const isUsed = users.includes(`/${path.basename(name, '.ts')}.js'`) || users.includes(`'docs/examples/${name}'`);
+    return !(name in RUNS) && !isUsed;
   });
   expect(idle).toEqual([]);
 });

@@ -1,14 +1,14 @@
 import { exists, textOf } from './pages.js';
 
-/** A block of TypeScript behind the comment that names the file it shows. */
-const SHOWN = /^<!-- ((?:docs|examples)\/[\w/.-]+\.ts) -->\n\n```ts\n[^]*?^```$/gm;
-/** Any block of TypeScript or JavaScript. */
-const CODE = /^ *```(?:ts|tsx|js|mjs|javascript|typescript)\b/gm;
+/** A block of code behind the comment that names the file it shows. */
+const SHOWN = /^<!-- ((?:docs|examples)\/[\w/.-]+\.(?:ts|py)) -->\n\n```(ts|python)\n[^]*?^```$/gm;
+/** Any block of TypeScript, JavaScript or Python. */
+const CODE = /^ *```(?:ts|tsx|js|mjs|javascript|typescript|py|python)\b/gm;
 
 /** The page with each block of code as its file is now. */
 export function withExamples(page: string): string {
-  return page.replace(SHOWN, (block, file: string) =>
-    exists(file) ? `<!-- ${file} -->\n\n\`\`\`ts\n${textOf(file)}\`\`\`` : block,
+  return page.replace(SHOWN, (block, file: string, language: string) =>
+    exists(file) ? `<!-- ${file} -->\n\n\`\`\`${language}\n${textOf(file)}\`\`\`` : block,
   );
 }
 

@@ -136,7 +136,7 @@ export const SUPPORTED_KEYS = {
     type: { kind: 'memory-size', max: 1_048_576 },
     default: 20_480,
     was: ['state.storage.fs.memory-threshold', 'state.backend.fs.memory-threshold'],
-    about: 'State smaller than this is kept inside `_metadata`.',
+    about: 'State up to this size is kept inside `_metadata`.',
   },
   'execution.checkpointing.write-buffer-size': {
     status: 'supported',

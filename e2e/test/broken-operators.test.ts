@@ -5,6 +5,7 @@ import {
   map,
   perBatch,
   rebalance,
+  rx,
   transform,
   valueState,
   type Emit,
@@ -15,6 +16,7 @@ import {
   type Stream,
 } from '@weir/core/operators';
 import { checkOperator } from '@weir/testkit';
+import { Observable, type OperatorFunction } from 'rxjs';
 import { expect, test, vi } from 'vitest';
 import { plugins } from './support/memory-disk.js';
 
@@ -218,6 +220,25 @@ test('an operator that captures what it says it does not have cannot be restored
   expect(message).toMatch(
     /^The operator fails with a crash right behind a checkpoint, after 0 of 5 records: CHECKPOINT_INCOMPATIBLE/,
   );
+});
+
+test('an RxJS operator of their own that remembers is refused, though each run gives the same', async () => {
+  const sums: OperatorFunction<number, number> = (source) =>
+    new Observable((subscriber) => {
+      let sum = 0;
+      return source.subscribe({
+        next: (n) => {
+          subscriber.next((sum += n));
+        },
+        error: (error) => {
+          subscriber.error(error);
+        },
+        complete: () => {
+          subscriber.complete();
+        },
+      });
+    });
+  expect(await failureOf((numbers) => numbers.pipe(rx(sums)))).toMatch(/^The operator fails all at once: RX_REMEMBERS/);
 });
 
 test.each<[string, () => object, (nested: never) => void]>([

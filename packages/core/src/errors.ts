@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   STATE_NO_KEY: 'keyed state was used outside of a keyed callback',
   STATE_TOO_LARGE: 'a state is larger than the storage takes',
   // running
+  RX_REMEMBERS: 'an RxJS operator inside rx() needs more than one record',
   RX_HELD_BACK: 'an RxJS operator inside rx() did not finish synchronously',
   OPERATOR_FAILED: 'user code of an operator threw',
   SOURCE_FAILED: 'a source could not be read',

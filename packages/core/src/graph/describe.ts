@@ -174,7 +174,7 @@ function applyOperator(input: unknown, operator: unknown, index: number): unknow
     if (error instanceof TypeError && error.message.includes('Unable to lift')) {
       throw new WeirError(
         'GRAPH_NOT_AN_OPERATOR',
-        'An RxJS operator was used bare in pipe. Wrap it as rx(...) to run it for each record, or use the operator of the same name from @weir/core/operators.',
+        'An RxJS operator was used bare in pipe. Use the operator of the same name from @weir/core/operators, or keyedProcess for what remembers; one that makes something of each record alone may be wrapped as rx(...).',
         { cause: error },
       );
     }

@@ -1,18 +1,32 @@
 import {
   bufferCount,
   concatMap,
+  debounceTime,
   delay,
+  distinct,
+  distinctUntilChanged,
   EMPTY,
+  endWith,
   filter,
   from,
+  last,
   map,
   mergeMap,
   NEVER,
   of,
-  type Observable,
-  timer,
+  pairwise,
+  reduce,
+  scan,
+  skip,
+  startWith,
   Subject,
+  take,
+  throttleTime,
   throwError,
+  timer,
+  toArray,
+  type Observable,
+  type OperatorFunction,
 } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { batch, type RecordBatch, type StreamElement } from '../../src/element/element.js';
@@ -148,8 +162,60 @@ describe('rx', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'RX_HELD_BACK', recoverable: false })]);
   });
 
-  test('begins anew for each record, so that nothing is remembered or held back between them', () => {
-    expect(rx(bufferCount(2)).out).toEqual([batch([[1], [2], [3]])]);
+  test.each<[string, OperatorFunction<number, unknown>]>([
+    ['a sum', scan((sum, n) => sum + n, 0)],
+    ['pairs', pairwise()],
+    ['groups of two', bufferCount(2)],
+    ['groups of a hundred', bufferCount(100)],
+    ['what was not there yet', distinct()],
+    ['what differs from what came before', distinctUntilChanged()],
+    ['the first one', take(1)],
+    ['all but the first', skip(1)],
+    ['the last one', last()],
+    ['an array of all', toArray()],
+    ['one that waits for silence', debounceTime(10)],
+    ['one that lets through what comes after silence', throttleTime(10)],
+    ['a number of its own', map((n, i) => n * i)],
+    ['one more in front', startWith(0)],
+    ['one more behind', endWith(0)],
+    [
+      'one behind others',
+      (source) =>
+        source.pipe(
+          mergeMap((n) => from([n])),
+          pairwise(),
+        ),
+    ],
+  ])('refuses what remembers, before anything of it is passed on: %s', (_what, lifted) => {
+    const { out, errors } = rx(lifted);
+    expect(out).toEqual([]);
+    expect(errors).toEqual([expect.objectContaining({ code: 'RX_REMEMBERS', recoverable: false })]);
+  });
+
+  let calls = 0;
+  test.each<[string, OperatorFunction<number, unknown>, unknown[]]>([
+    ['a sum of its own items', mergeMap((n) => from([n, 1]).pipe(reduce((a, b) => a + b))), [2, 3, 4]],
+    ['the first of its own items', mergeMap((n) => from([n, 1]).pipe(take(1))), [1, 2, 3]],
+    ['what makes an object', map((n) => ({ n })), [{ n: 1 }, { n: 2 }, { n: 3 }]],
+    [
+      'what cannot be copied',
+      map((n) => ({ n, at: expect.any(Function) as unknown })),
+      [1, 2, 3].map((n) => ({ n, at: expect.any(Function) })),
+    ],
+    ['what gives nothing', filter(() => false), []],
+    ['what is a little more each time', map((n) => n + calls++ * 0), [1, 2, 3]],
+    ['what counts by itself', map(() => calls++), [expect.any(Number), expect.any(Number), expect.any(Number)]],
+  ])('takes what makes something of each record alone: %s', (_what, lifted, expected) => {
+    const { out, errors } = rx(lifted);
+    expect(errors).toEqual([]);
+    expect(out.flatMap((element) => (element.kind === 'batch' ? element.records : []))).toEqual(expected);
+  });
+
+  test('does not change a record by looking whether it is remembered', () => {
+    const lifted = map((record: { n: number }) => Object.assign(record, { n: record.n + 1 }));
+    expect(through(rxOperator(context, lifted), batch([{ n: 1 }, { n: 5 }])).out).toEqual([
+      batch([{ n: 2 }, { n: 6 }]),
+    ]);
   });
 
   test('runs several operators, which may drop a record or make many of it', () => {

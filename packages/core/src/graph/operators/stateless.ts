@@ -1,9 +1,11 @@
 import type { OperatorFunction } from 'rxjs';
 import { flatMapOperator } from '../../operator/flat-map.js';
-import { rxOperator } from '../../operator/rx.js';
+import { WeirError } from '../../errors.js';
+import { REMEMBER_INSTEAD, rxOperator } from '../../operator/rx.js';
 import { filterOperator, mapOperator, tapOperator } from '../../operator/stateless.js';
 import { transform } from '../describe.js';
 import type { StreamOperator } from '../stream.js';
+import { rememberingOperator } from './remembering-rx.js';
 
 export type NotAsync<R> =
   R extends PromiseLike<unknown>
@@ -41,7 +43,8 @@ export function tap<T>(look: (value: T) => void): StreamOperator<T, T> {
 
 /**
  * Lifts RxJS operators record by record: `r => of(r).pipe(a, b)`, subscribed anew for each record and run to completion synchronously
- * (RX_HELD_BACK otherwise), so that they cannot remember anything.
+ * (RX_HELD_BACK otherwise), so that they cannot remember anything. One that would (`take`, `pairwise`, `debounceTime`) is refused: RX_REMEMBERS, at
+ * once where it can be told by its name, else at the first record, of which two copies go through it in front.
  */
 export function rx<T, A>(a: OperatorFunction<T, A>): StreamOperator<T, A>;
 export function rx<T, A, B>(a: OperatorFunction<T, A>, b: OperatorFunction<A, B>): StreamOperator<T, B>;
@@ -57,8 +60,23 @@ export function rx<T, A, B, C, D>(
   d: OperatorFunction<C, D>,
 ): StreamOperator<T, D>;
 export function rx(...operators: readonly AnyOperator[]): StreamOperator<unknown, unknown> {
+  for (const operator of operators) {
+    const name = rememberingOperator(operator);
+    if (name !== undefined) throw remembersByName(name);
+  }
   const lifted: AnyOperator = (source) => operators.reduce((stream, operator) => operator(stream), source);
   return (s) => transform([s], { name: 'rx', isStateful: false, create: (context) => rxOperator(context, lifted) });
+}
+
+function remembersByName(name: string): WeirError {
+  const called =
+    name === 'scan'
+      ? 'scan, or one that is made with it as reduce, count and toArray are'
+      : `${name}, or one that is made with it`;
+  return new WeirError(
+    'RX_REMEMBERS',
+    `rx() was given the RxJS operator ${called}. It needs more than one record, but rx() begins anew for each. ${REMEMBER_INSTEAD}`,
+  );
 }
 // The overloads make neighbours fit; in between nobody knows the types.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -28,6 +28,20 @@ describe.each(PAGES)('%s', (page) => {
   });
 });
 
+const PACKAGE_READMES = PAGES.filter((page) => /^packages\/[^/]+\/README\.md$/.test(page));
+
+test.each(PACKAGE_READMES)('%s has installed what its examples import', (page) => {
+  const text = textOf(page);
+  const installed = [...text.matchAll(/^npm i (.+)$/gm)].flatMap(([, names = '']) => names.split(' '));
+  const imported = examplesIn(text)
+    .map(textOf)
+    // One that stands on other examples is for those who have them.
+    .filter((code) => !/ from '\.\.?\//.test(code))
+    .flatMap((code) => [...code.matchAll(/ from '((?:@[^/']+\/)?[^/']+)/g)].map(([, name = '']) => name))
+    .filter((name) => !name.startsWith('node:'));
+  expect([...new Set(imported)].filter((name) => !installed.includes(name))).toEqual([]);
+});
+
 test('every example is shown on a page', () => {
   const shown = new Set(PAGES.flatMap((page) => examplesIn(textOf(page))));
   expect(filesBelow('docs/examples').filter((file) => !shown.has(file))).toEqual([]);

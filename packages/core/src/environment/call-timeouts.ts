@@ -1,6 +1,7 @@
 import type { CallTimeouts } from '../bounds/calls.js';
 import type { Configuration } from './configuration.js';
 import { parseDuration, type Duration } from './duration.js';
+import { refuseUnknownOptions } from './known-options.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
 
 /** How long a call may take, by whose it is. A checkpoint storage or a sink that is slow by nature may need more. */
@@ -18,6 +19,7 @@ export interface CallTimeoutOptions {
 const CONTRACTS = ['storage', 'source', 'sink', 'state'] as const;
 
 export function parseCallTimeouts(options: CallTimeoutOptions = {}): Partial<CallTimeouts> {
+  refuseUnknownOptions('callTimeouts', options, CONTRACTS);
   return Object.fromEntries(
     CONTRACTS.flatMap((contract) => {
       const given = options[contract];

@@ -5,7 +5,7 @@ import type { SettingName, SettingValue } from './config-keys.js';
 import { defaultOf, type Configuration } from './configuration.js';
 import type { Duration } from './duration.js';
 import { failOnCheckpointErrorNotices, toleratedBy } from './fail-on-checkpoint-error.js';
-import { nearest } from './nearest.js';
+import { refuseUnknownOptions } from './known-options.js';
 import { shown } from './shown.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
 import { readValue } from './value-type.js';
@@ -25,7 +25,7 @@ export interface CheckpointOptions {
    * without. Exactly-once and one checkpoint at a time only. Default false.
    */
   readonly unaligned?: boolean | undefined;
-  /** How long after its trigger an unaligned checkpoint stays aligned. Needs `unaligned`. Default 0. */
+  /** How long after its trigger an unaligned checkpoint stays aligned; below `timeout`. Needs `unaligned`. Default 0. */
   readonly alignedTimeout?: Duration | undefined;
   /** How many checkpoints in a row may fail before the job does; Infinity: any number. Default 0. */
   readonly tolerableFailures?: number | undefined;
@@ -116,6 +116,8 @@ const KEYS = {
   iterations: 'weir.checkpointing.iterations',
 } as const satisfies Record<'interval' | Exclude<keyof CheckpointOptions, 'failOnCheckpointError'>, SettingName>;
 
+const OPTIONS = [...Object.keys(KEYS).filter((name) => name !== 'interval'), 'failOnCheckpointError'];
+
 const RECOVERY_KEYS = {
   allowNonRestoredState: 'execution.state-recovery.ignore-unclaimed-state',
   allowNonRestoredPositionsAndOutput: 'weir.state-recovery.ignore-unclaimed-positions-and-output',
@@ -137,7 +139,7 @@ export function resolveCheckpointSettings(
   if (call === undefined && configuration.get(KEYS.interval) === undefined) return undefined;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- read where it is given
   const { failOnCheckpointError, ...options } = call?.options ?? {};
-  refuseUnknownOptions(options);
+  if (call?.options !== undefined) refuseUnknownOptions('enableCheckpointing', call.options, OPTIONS);
   const inCode: Partial<Record<string, unknown>> = { ...options, interval: call?.interval, ...recovery };
 
   const optional = <O extends Option>(option: O): SettingValue<(typeof ALL_KEYS)[O]> | undefined => {
@@ -201,16 +203,6 @@ function foldersOf(text: string | undefined): readonly string[] | undefined {
   return named === undefined || named.length === 0 ? undefined : named;
 }
 
-function refuseUnknownOptions(options: object): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(KEYS, name));
-  if (unknown === undefined) return;
-  const known = [...Object.keys(KEYS), 'failOnCheckpointError'];
-  const close = nearest(unknown, known);
-  const hint = close === undefined ? `it has ${known.join(', ')}` : `did you mean ${close}?`;
-  const message = `enableCheckpointing has no option ${unknown}: ${hint}`;
-  throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
-}
-
 /** What a user should know about what was asked for. */
 export function deprecations(call: CheckpointingCall | undefined, configuration: Configuration): readonly string[] {
   const option = 'preferCheckpointForRecovery';
@@ -229,11 +221,13 @@ function refuseContradictions(settings: CheckpointSettings): void {
 }
 
 function contradiction(settings: CheckpointSettings): string | undefined {
-  const { minPauseMs, maxConcurrent, mode, unaligned, alignedTimeoutMs } = settings;
+  const { minPauseMs, maxConcurrent, mode, unaligned, alignedTimeoutMs, timeoutMs } = settings;
   if (minPauseMs > 0 && maxConcurrent > 1)
     return `minPause (${String(minPauseMs)} ms) and maxConcurrent (${String(maxConcurrent)}) exclude each other: a pause between checkpoints means one at a time`;
   if (alignedTimeoutMs > 0 && !unaligned)
     return `alignedTimeout (${String(alignedTimeoutMs)} ms) is the time until an unaligned checkpoint overtakes, and unaligned is off`;
+  if (alignedTimeoutMs > 0 && alignedTimeoutMs >= timeoutMs)
+    return `alignedTimeout (${String(alignedTimeoutMs)} ms) is not below timeout (${String(timeoutMs)} ms): a checkpoint would be aborted before its barriers may overtake`;
   if (unaligned && mode !== 'exactly-once')
     return `unaligned and mode ${mode} exclude each other: without exactly-once nothing is aligned in the first place`;
   if (unaligned && maxConcurrent > 1)

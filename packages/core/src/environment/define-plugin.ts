@@ -2,8 +2,9 @@ import type { Binder, OptionsSchema, Plugin, PluginFactory } from '../contracts/
 import { WeirError, type ErrorCode } from '../errors.js';
 import type { PluginKey } from './configuration.js';
 import { installNow } from './install-now.js';
-import { copyPlain } from './plain-object.js';
+import { copyPlain, isPlainObject } from './plain-object.js';
 import { accepted, refused, type Reading } from './reading.js';
+import { shown } from './shown.js';
 import { compileSettings, type SettingsCheck } from './validation.js';
 import { readValue } from './value-type.js';
 
@@ -88,8 +89,8 @@ export function definePlugin<O extends object = {}>(spec: PluginSpec<O>): Plugin
 }
 
 function setOptions(plugin: string, options: object | undefined): Readonly<Record<string, unknown>> {
-  if (options !== undefined && (typeof options !== 'object' || (options as unknown) === null)) {
-    throw pluginError('PLUGIN_INVALID', `${plugin}: its options must be an object`);
+  if (options !== undefined && !isPlainObject(options)) {
+    throw pluginError('PLUGIN_INVALID', `${plugin}: its options must be an object, { … }, but are ${shown(options)}`);
   }
   return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WeirError } from '../errors.js';
+import { refuseUnlessPlain } from './known-options.js';
 import { isPlainObject } from './plain-object.js';
 import { shown } from './shown.js';
 
@@ -10,6 +11,7 @@ export interface ConfigSource {
 
 /** Every setting by its full name. Objects whose name `isWhole` stay in one piece; what is undefined was not set. */
 export function flattenConfig(source: ConfigSource, isWhole: (name: string) => boolean): ReadonlyMap<string, unknown> {
+  refuseUnlessPlain('The configuration (config)', source);
   const flat = new Map<string, unknown>();
   const walk = (part: Readonly<Record<string, unknown>>, prefix: string): void => {
     for (const [key, value] of Object.entries(part)) {

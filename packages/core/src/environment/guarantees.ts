@@ -17,6 +17,7 @@ import { shown } from './shown.js';
 export function checkGuarantees(graph: LogicalGraph, settings: CheckpointSettings | undefined): readonly string[] {
   const notices: string[] = [];
   for (const node of graph.nodes) {
+    if (node.kind === 'source') notices.push(...neverAcknowledged(node, settings));
     if (node.kind !== 'sink') continue;
     const sources = sourcesOf(node);
     if (settings === undefined && node.sink.grade === 'exactly-once') {
@@ -32,9 +33,33 @@ export function checkGuarantees(graph: LogicalGraph, settings: CheckpointSetting
         `Sink ${named(node)} is transactional, but without checkpoints it publishes as it goes: at least once, after a restart twice.`,
       );
     }
+    notices.push(...neverVisible(node, sources, settings));
     checkClaim(node, sources, settings);
   }
   return notices;
+}
+
+/** Without an interval checkpoints complete when somebody asks for one, and at the end of all input. */
+function neverVisible(
+  node: SinkNode,
+  sources: readonly SourceNode[],
+  settings: CheckpointSettings | undefined,
+): readonly string[] {
+  if (settings === undefined || settings.intervalMs !== undefined) return [];
+  const endless = sources.find(({ source }) => !source.bounded);
+  if (endless === undefined || node.sink.grade !== 'exactly-once') return [];
+  return [
+    `Nothing of what sink ${named(node)} writes becomes visible until somebody asks for a checkpoint, or stops the job with a savepoint: it is transactional, its source ${named(endless)} never ends, and checkpoints have no interval. Pass one to env.enableCheckpointing(...), or set execution.checkpointing.interval.`,
+  ];
+}
+
+/** An acknowledging source tells upstream what is done when a checkpoint has completed. */
+function neverAcknowledged(node: SourceNode, settings: CheckpointSettings | undefined): readonly string[] {
+  const { grade, bounded } = node.source;
+  if (settings === undefined || settings.intervalMs !== undefined || bounded || grade !== 'acknowledging') return [];
+  return [
+    `Nothing of what source ${named(node)} reads is acknowledged until somebody asks for a checkpoint: it never ends, and checkpoints have no interval. Pass one to env.enableCheckpointing(...), or set execution.checkpointing.interval.`,
+  ];
 }
 
 const CLAIMS: readonly unknown[] = [undefined, 'exactly-once', 'at-least-once', 'at-most-once'];

@@ -31,6 +31,7 @@ import { loadPlugins, packagesToLoad, type LoadPackage } from './load-plugins.js
 import { checkLoops } from './loops.js';
 import { choicesIn } from './role-choices.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
+import { withoutEffect } from './without-effect.js';
 
 /** What was described, and what it is to run with. */
 export interface JobDescription {
@@ -82,6 +83,7 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
   const notices = [
     ...configuration.notices,
     ...deprecations(options.checkpointing, configuration),
+    ...withoutEffect({ call: options.checkpointing, configuration, recovery: options.recovery }, settings),
     ...checkGuarantees(graph, settings),
     ...checkLoops(name, graph, settings),
     ...uidNotices(plan, settings),

@@ -23,16 +23,14 @@ interface Case {
   readonly mode: Mode;
   readonly claim: Guarantee | undefined;
   readonly bounded?: boolean;
+  /** Default 1 s; undefined: checkpoints come when somebody asks. */
+  readonly intervalMs?: number | undefined;
 }
 
 /** What the check says: the notices, or the message of its refusal. */
-function check({
-  sources,
-  sink,
-  mode,
-  claim,
-  bounded = true,
-}: Case): { notices: readonly string[] } | { refused: string } {
+function check(it: Case): { notices: readonly string[] } | { refused: string } {
+  const { sources, sink, mode, claim, bounded = true } = it;
+  const intervalMs = 'intervalMs' in it ? it.intervalMs : 1000;
   const graph: LogicalGraph = { nodes: [] };
   const [first, ...others] = sources.map((grade, i) =>
     sourceStream<Stream<number>>(graph, splitSource([[1]], { grade, bounded }) as unknown as Source<unknown>, {
@@ -50,8 +48,8 @@ function check({
     { grade: sink, open: () => Promise.reject(new Error('not opened')) },
     { uid: 'out', guarantee: claim as never },
   );
-  // Only whether there are settings, and their mode, is looked at.
-  const settings = mode === 'off' ? undefined : ({ mode } as CheckpointSettings);
+  // Only whether there are settings, and these two, is looked at.
+  const settings = mode === 'off' ? undefined : ({ mode, intervalMs } as CheckpointSettings);
   try {
     return { notices: checkGuarantees(graph, settings) };
   } catch (error) {
@@ -116,6 +114,34 @@ test('a claim that is none is refused, not passed over', () => {
     check({ sources: ['replayable'], sink: 'at-least-once', mode: 'exactly-once', claim: 'exactly_once' as never });
   expect(misspelt).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
   expect(misspelt).toThrow(/Sink out: guarantee must be one of exactly-once, at-least-once, at-most-once/);
+});
+
+describe('checkpoints without an interval', () => {
+  const manual = {
+    sources: ['replayable'],
+    sink: 'exactly-once',
+    mode: 'exactly-once',
+    claim: undefined,
+    bounded: false,
+    intervalMs: undefined,
+  } as const;
+
+  test('leave the output of an endless job unseen in a transactional sink, which is told', () => {
+    expect(check(manual)).toEqual({
+      notices: [expect.stringMatching(/what sink out writes becomes visible.*its source source 0 never ends/)],
+    });
+    expect(check({ ...manual, mode: 'at-least-once' })).toMatchObject({ notices: [expect.any(String)] });
+  });
+
+  test('leave what an endless source reads unacknowledged, which is told', () => {
+    const it = check({ ...manual, sources: ['replayable', 'acknowledging'], sink: 'idempotent' });
+    expect(it).toEqual({ notices: [expect.stringMatching(/what source source 1 reads is acknowledged/)] });
+  });
+
+  test('are nothing to speak of where the input ends, or everything is visible at once', () => {
+    expect(check({ ...manual, sources: ['acknowledging'], bounded: true })).toEqual({ notices: [] });
+    expect(check({ ...manual, sink: 'at-least-once' })).toEqual({ notices: [] });
+  });
 });
 
 describe('a transactional sink without checkpoints', () => {

@@ -244,6 +244,15 @@ describe('checkpoint settings', () => {
     expect(failure(100, { toString: 5 }).code).toBe('CONFIG_INVALID');
   });
 
+  test.each([new Map([['minPause', 5]]), new (class Options {})(), ['5 s'], Promise.resolve({}), 5])(
+    'refuse %o in place of options: nothing of it would be found',
+    (options) => {
+      expect(failure(100, options).message).toMatch(
+        /^CONFIG_INVALID: What enableCheckpointing takes must be a plain object, \{ … \}, but is /,
+      );
+    },
+  );
+
   test('refuse a minimum pause together with more than one checkpoint at a time, wherever they come from', () => {
     const both = failure(100, { minPause: 5, maxConcurrent: 2 });
     expect(both.code).toBe('CONFIG_CONTRADICTION');
@@ -263,6 +272,8 @@ describe('checkpoint settings', () => {
     [{ unaligned: true, maxConcurrent: 2 }, 'unaligned and maxConcurrent (2) exclude each other'],
     [{ unaligned: true, alignedTimeout: '1s', maxConcurrent: 2 }, 'unaligned and maxConcurrent (2) exclude each other'],
     [{ alignedTimeout: '1s' }, 'alignedTimeout (1000 ms) is the time until an unaligned checkpoint overtakes'],
+    [{ unaligned: true, alignedTimeout: '1 min', timeout: '1 min' }, 'alignedTimeout (60000 ms) is not below timeout'],
+    [{ unaligned: true, alignedTimeout: '11 min' }, 'alignedTimeout (660000 ms) is not below timeout (600000 ms)'],
   ])('refuse %o: what is in flight belongs to one exactly-once checkpoint at a time', (options, message) => {
     expect(failure(100, options)).toMatchObject({ code: 'CONFIG_CONTRADICTION', recoverable: false });
     expect(failure(100, options).message).toContain(message);

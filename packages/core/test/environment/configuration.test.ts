@@ -55,6 +55,16 @@ describe('the values of a configuration', () => {
     });
   });
 
+  test.each([new Map([[`${C}interval`, '10 s']]), new (class Settings {})(), Promise.resolve({}), [], 'a: b', null])(
+    'are not found in %o, which is refused',
+    (source) => {
+      expect(failure(source as unknown as ConfigSource).message).toMatch(
+        /^CONFIG_INVALID: The configuration \(config\) must be a plain object, \{ … \}, but is /,
+      );
+      expect(failure(new Map() as never).message).toContain('Object.fromEntries makes one of it');
+    },
+  );
+
   test('that are undefined are not set', () => {
     expect(
       readConfiguration({ [`${C}interval`]: undefined, execution: { checkpointing: { mode: undefined } } }).settings

@@ -144,7 +144,7 @@ describe('the options of a plugin', () => {
     );
   });
 
-  test.each([null, 'x', 5])('are an object, not %j', (options) => {
+  test.each([null, 'x', 5, ['x'], new Map([['dir', 'x']])])('are an object, not %o', (options) => {
     expect(failure(() => lmdb(options as never)).message).toContain('@acme/weir-lmdb: its options must be an object');
   });
 

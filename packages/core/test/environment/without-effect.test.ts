@@ -55,7 +55,7 @@ describe('settings that do nothing are named', () => {
       plugins: [noRestart()],
       config: { 'execution.checkpointing.min-pause': '5 s' },
     });
-    env.from(numbers(3)).to(collecting([]));
+    env.from(numbers(3)).to(collecting<number>([]));
     const job = await env.start('job');
     const events: JobEvent[] = [];
     job.events$.subscribe((event) => events.push(event));

@@ -244,7 +244,7 @@ describe('checkpoint settings', () => {
     expect(failure(100, { toString: 5 }).code).toBe('CONFIG_INVALID');
   });
 
-  test.each([new Map([['minPause', 5]]), new (class Options {})(), ['5 s'], Promise.resolve({}), 5])(
+  test.each([new Map([['minPause', 5]]), new URLSearchParams(), ['5 s'], Promise.resolve({}), 5])(
     'refuse %o in place of options: nothing of it would be found',
     (options) => {
       expect(failure(100, options).message).toMatch(

@@ -55,7 +55,7 @@ describe('the values of a configuration', () => {
     });
   });
 
-  test.each([new Map([[`${C}interval`, '10 s']]), new (class Settings {})(), Promise.resolve({}), [], 'a: b', null])(
+  test.each([new Map([[`${C}interval`, '10 s']]), new URLSearchParams(), Promise.resolve({}), [], 'a: b', null])(
     'are not found in %o, which is refused',
     (source) => {
       expect(failure(source as unknown as ConfigSource).message).toMatch(

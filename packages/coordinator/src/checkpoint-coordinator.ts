@@ -245,6 +245,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       shared,
       ledger: new CheckpointLedger({
         lineage: point.decision.lineage,
+        keptForUser: point.keptForUser,
         nextId: point.nextId,
         completed: point.completed,
         numRetained,

@@ -1,13 +1,20 @@
-import type { CheckpointMetadata, JobStorage, StoredCheckpoint } from '@weir/core/contracts';
-import { identityOf, isSame, type CheckpointIdentity } from './reference.js';
+import {
+  decodeRecord,
+  encodeRecord,
+  identityOf,
+  isSame,
+  type CheckpointIdentity,
+  type CheckpointMetadata,
+  type JobStorage,
+  type StoredCheckpoint,
+} from '@weir/core/contracts';
 
 const FORMAT = 'weir-committed';
 const VERSION = 1;
 
 /** What `_committed` says beside the `_metadata` of a checkpoint: all output that it covers is committed. JSON, so that a person can read it. */
 export function encodeCommitted(metadata: CheckpointMetadata, committedAt: number): Uint8Array {
-  const mark = { format: FORMAT, version: VERSION, job: metadata.job, ...identityOf(metadata), committedAt };
-  return new TextEncoder().encode(`${JSON.stringify(mark)}\n`);
+  return encodeRecord(FORMAT, VERSION, { job: metadata.job, ...identityOf(metadata), committedAt });
 }
 
 /**
@@ -21,9 +28,9 @@ export async function isCommitted(
 ): Promise<boolean> {
   const bytes = await storage.readCommitted(stored);
   if (bytes === undefined) return false;
-  const { format, version, ...identity } = parse(bytes);
+  const { fields } = decodeRecord(bytes, FORMAT, VERSION);
   // The fields of an identity are compared one by one, whatever they are.
-  return format === FORMAT && version === VERSION && isSame(identity as unknown as CheckpointIdentity, metadata);
+  return fields !== undefined && isSame(fields as unknown as CheckpointIdentity, metadata);
 }
 
 /** The same checkpoint once nothing of it is left to commit. */
@@ -38,13 +45,4 @@ export function withoutCommittables(metadata: CheckpointMetadata): CheckpointMet
 
 export function holdsCommittables({ operators }: CheckpointMetadata): boolean {
   return operators.some(({ subtasks }) => subtasks.some(({ committables }) => committables !== undefined));
-}
-
-function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -81,6 +81,7 @@ export async function complete(
       lineage: ledger.lineage,
       attempt: attempt.gateway.attempt,
       restoredFrom: attempt.restoredFrom,
+      keptForUser: ledger.keptForUser,
     });
     // Files that it has in common with others are kept for it from here on, whether or not it will need them.
     metadata = shared.register(described, written);

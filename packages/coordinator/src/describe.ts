@@ -4,6 +4,7 @@ import {
   subtaskName,
   type Acknowledgement,
   type AttemptNumber,
+  type CheckpointId,
   type CheckpointMetadata,
   type CoordinatorContext,
   type EnumeratorSnapshot,
@@ -29,6 +30,7 @@ export function describeCheckpoint(
     readonly lineage: Lineage;
     readonly attempt: AttemptNumber;
     readonly restoredFrom: RestoredFrom | undefined;
+    readonly keptForUser: readonly CheckpointId[];
   },
 ): CheckpointMetadata {
   const states = statesByOperator(pending.acks);
@@ -66,6 +68,7 @@ export function describeCheckpoint(
     selfContained: sharedBlobsIn({ operators }).length === 0,
     graphHash: run.plan.graphHash,
     operators,
+    ...(run.keptForUser.length > 0 ? { keptForUser: run.keptForUser } : {}),
   };
 }
 

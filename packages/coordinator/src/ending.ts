@@ -34,6 +34,7 @@ export async function endJob(job: CheckpointedJob, outcome: JobOutcome, attempt:
           attempt,
           checkpointId: ledger.newestId,
           finishedAt: context.clock.now(),
+          keptForUser: ledger.keptForUser,
         }),
       );
     }

@@ -1,5 +1,7 @@
 import {
+  encodeReference,
   isWeirError,
+  referenceTo,
   type CheckpointLocation,
   type CheckpointMetadata,
   type JobStorage,
@@ -8,7 +10,6 @@ import {
 import type { Remains } from './give-up.js';
 import type { CheckpointedJob } from './job.js';
 import type { PendingCheckpoint } from './pending-checkpoint.js';
-import { encodeReference, referenceTo } from './reference.js';
 
 /** What the job restores to be back at this checkpoint; undefined for a savepoint that stays out of that. */
 export async function fallBackTo(

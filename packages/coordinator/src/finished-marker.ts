@@ -1,4 +1,13 @@
-import { WeirError, type AttemptNumber, type CheckpointId, type JobName, type Lineage } from '@weir/core/contracts';
+import {
+  WeirError,
+  decodeRecord,
+  encodeRecord,
+  isCount,
+  type AttemptNumber,
+  type CheckpointId,
+  type JobName,
+  type Lineage,
+} from '@weir/core/contracts';
 
 /** What `_finished` says about a job that ran to its end. */
 export interface FinishedMarker {
@@ -9,41 +18,34 @@ export interface FinishedMarker {
   readonly checkpointId: CheckpointId;
   /** Epoch ms. */
   readonly finishedAt: number;
+  /** As in the metadata of its checkpoints. */
+  readonly keptForUser: readonly CheckpointId[];
 }
 
 const FORMAT = 'weir-finished';
-const VERSION = 1;
+const VERSION = 2;
 
-/** JSON, so that a person can read it. */
 export function encodeFinished(marker: FinishedMarker): Uint8Array {
-  return new TextEncoder().encode(`${JSON.stringify({ format: FORMAT, version: VERSION, ...marker })}\n`);
+  return encodeRecord(FORMAT, VERSION, marker);
 }
 
 /** Fails with CHECKPOINT_UNREADABLE: whether the job has finished must not be guessed. */
 export function decodeFinished(bytes: Uint8Array, job: JobName): FinishedMarker {
-  const { format, version, lineage, attempt, checkpointId, finishedAt, ...rest } = parse(bytes);
-  if (format !== FORMAT) throw unreadable(job, 'is damaged');
-  if (version !== VERSION)
-    throw unreadable(job, `has version ${String(version)}, this weir reads version ${String(VERSION)}`);
+  const { fields, fault } = decodeRecord(bytes, FORMAT, VERSION);
+  if (fields === undefined) throw unreadable(job, fault);
+  const { lineage, attempt, checkpointId, finishedAt, keptForUser = [] } = fields;
   if (
     typeof lineage !== 'string' ||
-    typeof attempt !== 'number' ||
-    typeof checkpointId !== 'number' ||
-    typeof finishedAt !== 'number'
+    !isCount(attempt) ||
+    !isCount(checkpointId) ||
+    typeof finishedAt !== 'number' ||
+    !Array.isArray(keptForUser) ||
+    !keptForUser.every(isCount)
   ) {
-    throw unreadable(job, 'is damaged');
+    throw unreadable(job, 'makes no sense');
   }
-  if (rest['job'] !== job) throw unreadable(job, `is that of job ${String(rest['job'])}`);
-  return { job, lineage, attempt, checkpointId, finishedAt };
-}
-
-function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  if (fields['job'] !== job) throw unreadable(job, `is that of job ${String(fields['job'])}`);
+  return { job, lineage, attempt, checkpointId, finishedAt, keptForUser };
 }
 
 function unreadable(job: JobName, fault: string): WeirError {

@@ -4,6 +4,8 @@ import { subsume, type CompletedCheckpoint } from './retention.js';
 /** What the job can fall back to and which id comes next: the coordinator's memory from one attempt to the next. */
 export class CheckpointLedger {
   #lineage: Lineage;
+  /** Older checkpoints of the lineage that are a user's, and stay. */
+  readonly keptForUser: readonly CheckpointId[];
   readonly #numRetained: number;
   #nextId: CheckpointId;
   #completed: readonly CompletedCheckpoint[];
@@ -11,12 +13,14 @@ export class CheckpointLedger {
 
   constructor(parts: {
     lineage: Lineage;
+    keptForUser: readonly CheckpointId[];
     nextId: CheckpointId;
     /** Oldest first; the last is the one that is restored. */
     completed: readonly CompletedCheckpoint[];
     numRetained: number;
   }) {
     this.#lineage = parts.lineage;
+    this.keptForUser = parts.keptForUser;
     this.#nextId = parts.nextId;
     this.#completed = parts.completed;
     this.#numRetained = parts.numRetained;

@@ -1,5 +1,6 @@
 import {
   decodeMetadata,
+  decodeReference,
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
@@ -7,7 +8,6 @@ import {
 } from '@weir/core/contracts';
 import { warn } from './job.js';
 import type { OpenStorage, StartingPoint } from './opening.js';
-import { decodeReference } from './reference.js';
 import { sharedBlobsIn } from './shared-blobs.js';
 import { SharedFiles } from './shared-files.js';
 

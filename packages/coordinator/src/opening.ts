@@ -3,6 +3,7 @@ import {
   classifyFailure,
   type AttemptNumber,
   type CheckpointId,
+  type CheckpointIdentity,
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
@@ -16,7 +17,6 @@ import { decodeFinished, type FinishedMarker } from './finished-marker.js';
 import { warn } from './job.js';
 import { nextCheckpointId } from './next-id.js';
 import { admit, chooseRecovery, compareWithNewest, type RestoreChoice } from './recovery-choice.js';
-import type { CheckpointIdentity } from './reference.js';
 import { fit, identify, openCheckpoint } from './restore.js';
 import type { CompletedCheckpoint } from './retention.js';
 
@@ -33,6 +33,8 @@ export interface StartingPoint {
   readonly completed: readonly CompletedCheckpoint[];
   /** Every complete checkpoint in the job's directory, whosoever it is, ascending by id. */
   readonly present: readonly StoredCheckpoint[];
+  /** Checkpoints of this history in the job's directory that a user has restored without giving them up: nobody removes them. */
+  readonly keptForUser: readonly CheckpointId[];
   /** What nobody will ask for again: remains of dead attempts, and all there is of a job that has finished. */
   readonly leftOver: readonly StoredCheckpoint[];
   readonly nextId: number;
@@ -100,12 +102,14 @@ export async function findStartingPoint(
 
   switch (choice.kind) {
     case 'already-finished': {
-      const { lineage } = choice.marker;
+      const { lineage, keptForUser } = choice.marker;
+      const own = await ofLineage(context, storage, completed, { lineage, keptForUser });
       return {
         decision: { kind: 'already-finished', lineage },
         completed: [],
         present: completed,
-        leftOver: [...incomplete, ...(await ofLineage(context, storage, completed, lineage)).map((c) => c.stored)],
+        keptForUser,
+        leftOver: [...incomplete, ...own.map((c) => c.stored)],
         nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
         lastAttempt,
         clearsFinished: false,
@@ -119,6 +123,7 @@ export async function findStartingPoint(
         decision: { kind: 'fresh', lineage: context.newId(), reason },
         completed: [],
         present: completed,
+        keptForUser: [],
         leftOver: incomplete,
         nextId: nextCheckpointId({ restored: undefined, present, committables: [] }),
         lastAttempt,
@@ -143,8 +148,9 @@ export async function findStartingPoint(
       const { pointer } = open.stored;
       // A savepoint that was stopped with continues the history, too, under whatever path it is found.
       const continues = isClaimed || keepsLineage !== choice.keepsLineage;
-      const older = continues ? await ofLineage(context, storage, others, lineage) : [];
       const isElsewhere = !completed.some((c) => c.pointer === checkpoint.pointer);
+      const keptForUser = keepsLineage ? keptIn(metadata, isClaimed || isElsewhere, present) : [];
+      const older = continues ? await ofLineage(context, storage, others, { lineage, keptForUser }) : [];
       // The folder of a user's checkpoint need not tell its id.
       const restored = { ...checkpoint, id: checkpointId };
       if (newer !== undefined)
@@ -156,6 +162,7 @@ export async function findStartingPoint(
         decision: { kind: 'restore', lineage, checkpointId, pointer },
         completed: [...older, { checkpointId, stored: restored, owner: isClaimed ? 'job' : 'user', isElsewhere }],
         present: completed,
+        keptForUser,
         leftOver: incomplete,
         nextId: nextCheckpointId({ restored: checkpointId, present, committables: committablesIn(metadata) }),
         lastAttempt: Math.max(lastAttempt, metadata.attempt),
@@ -205,18 +212,28 @@ async function ofLineage(
   context: CoordinatorContext,
   storage: JobStorage,
   completed: readonly StoredCheckpoint[],
-  lineage: Lineage,
+  { lineage, keptForUser }: Pick<FinishedMarker, 'lineage' | 'keptForUser'>,
 ): Promise<readonly CompletedCheckpoint[]> {
   const claimed: CompletedCheckpoint[] = [];
   for (const stored of completed) {
     try {
       const identity = await identify(stored, storage);
-      if (identity.lineage === lineage) claimed.push({ checkpointId: identity.checkpointId, stored, owner: 'job' });
+      if (identity.lineage === lineage && !keptForUser.includes(identity.checkpointId))
+        claimed.push({ checkpointId: identity.checkpointId, stored, owner: 'job' });
     } catch (error) {
       warn(context, `The older checkpoint at ${stored.pointer} cannot be read; it is left where it is.`, error);
     }
   }
   return claimed;
+}
+
+/** What was kept for a user so far and is still there, and what is restored now, if it is the user's. */
+function keptIn(
+  { checkpointId, keptForUser = [] }: CheckpointMetadata,
+  isOfJob: boolean,
+  present: readonly CheckpointId[],
+): readonly CheckpointId[] {
+  return [...keptForUser.filter((id) => present.includes(id)), ...(isOfJob ? [] : [checkpointId])];
 }
 
 /** A checkpoint that was copied to another one's place in the job's own directory would pass for newer than it is. */

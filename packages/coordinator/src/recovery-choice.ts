@@ -1,6 +1,8 @@
 import {
   WeirError,
+  isSame,
   messageOf,
+  type CheckpointIdentity,
   type CheckpointMetadata,
   type ClaimMode,
   type CoordinatorContext,
@@ -11,7 +13,7 @@ import {
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import type { FinishedMarker } from './finished-marker.js';
-import { isAtLeast, isSame, type CheckpointIdentity } from './reference.js';
+import { isAtLeast } from './is-at-least.js';
 
 /** What a starting job finds. */
 export interface Found {

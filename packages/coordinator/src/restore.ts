@@ -2,13 +2,18 @@ import {
   WeirError,
   classifyFailure,
   decodeMetadata,
+  decodeReference,
+  identityOf,
+  isSame,
   isWeirError,
   messageOf,
+  type CheckpointIdentity,
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
   type PlanDescription,
   type RestorePlan,
+  type SavepointReference,
   type StoredCheckpoint,
 } from '@weir/core/contracts';
 import { holdsCommittables, isCommitted, withoutCommittables } from './committed-mark.js';
@@ -17,7 +22,6 @@ import { checkFinished, finishedSubtasks } from './finished-subtasks.js';
 import { adoptMaxParallelism, maxParallelismOf } from './max-parallelism.js';
 import { choicesAmong } from './recovery-choice.js';
 import type { CompletedCheckpoint } from './retention.js';
-import { decodeReference, identityOf, isSame, type CheckpointIdentity, type SavepointReference } from './reference.js';
 import { claimedState } from './unclaimed-state.js';
 
 /** A checkpoint to restore, and what a user may choose instead should it turn out damaged. */

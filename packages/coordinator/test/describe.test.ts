@@ -5,7 +5,7 @@ import { PendingCheckpoint } from '../src/pending-checkpoint.js';
 import { Process } from './harness.js';
 import { planOf, snapshotOf } from './plan.js';
 
-const RUN = { lineage: 'l', attempt: 1, restoredFrom: undefined, plan: planOf({ parallelism: 2 }) };
+const RUN = { lineage: 'l', attempt: 1, restoredFrom: undefined, keptForUser: [], plan: planOf({ parallelism: 2 }) };
 const SUBTASKS = ['numbers', 'out'].flatMap((stage) => [0, 1].map((index) => ({ stage, index })));
 
 function acknowledged(order: readonly number[]): PendingCheckpoint {

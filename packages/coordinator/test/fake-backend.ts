@@ -1,5 +1,10 @@
-import { decodeMetadata, type CheckpointId, type RestorePlan, type SharedBlob } from '@weir/core/contracts';
-import { decodeReference } from '../src/reference.js';
+import {
+  decodeMetadata,
+  decodeReference,
+  type CheckpointId,
+  type RestorePlan,
+  type SharedBlob,
+} from '@weir/core/contracts';
 import { sharedBlobsIn } from '../src/shared-blobs.js';
 import type { Disk, DiskLocation } from './disk.js';
 import type { FakeGateway } from './fake-gateway.js';

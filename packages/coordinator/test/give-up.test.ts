@@ -36,7 +36,7 @@ test('ME-04: a checkpoint that was given up holds nothing in memory, whoever sti
       storage,
       lock: undefined,
       shared: new SharedFiles(storage),
-      ledger: new CheckpointLedger({ lineage: 'l', nextId: 2, completed: [], numRetained: 1 }),
+      ledger: new CheckpointLedger({ lineage: 'l', keptForUser: [], nextId: 2, completed: [], numRetained: 1 }),
       failures: new FailureCounter(0),
       unpublished: new Set(),
       statistics: new StatisticsRecorder(clock, context.metrics, context.job),

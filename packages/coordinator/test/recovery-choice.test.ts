@@ -6,7 +6,7 @@ import { metadataOf, planOf } from './plan.js';
 
 const at = (id: number, complete = true): StoredCheckpoint => ({ id, pointer: `dir/chk-${String(id)}`, complete });
 const ELSEWHERE: StoredCheckpoint = { id: 0, pointer: 'backup/x', complete: true };
-const MARKER = { job: 'orders', lineage: 'l', attempt: 3, checkpointId: 9, finishedAt: 0 };
+const MARKER = { job: 'orders', lineage: 'l', attempt: 3, checkpointId: 9, finishedAt: 0, keptForUser: [] };
 
 function choose(restoreFrom: RestoreFrom, found: Partial<Found>): unknown {
   try {

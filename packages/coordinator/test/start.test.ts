@@ -121,7 +121,14 @@ describe('auto', () => {
   test('on a job that has finished reports that, removes what was left, and lets go of the lock', async () => {
     const disk = new Disk();
     const lineage = await historyOn(disk, 1);
-    disk.finished = encodeFinished({ job: 'orders', lineage, attempt: 1, checkpointId: 1, finishedAt: 0 });
+    disk.finished = encodeFinished({
+      job: 'orders',
+      lineage,
+      attempt: 1,
+      checkpointId: 1,
+      finishedAt: 0,
+      keptForUser: [],
+    });
     const p = new Process({ disk });
     expect(await p.start('auto')).toEqual({ kind: 'already-finished', lineage });
     expect(disk.folders.size).toBe(0);
@@ -170,7 +177,7 @@ describe('none', () => {
     const disk = new Disk();
     disk.finished =
       state === 'readable'
-        ? encodeFinished({ job: 'orders', lineage: 'l', attempt: 7, checkpointId: 9, finishedAt: 0 })
+        ? encodeFinished({ job: 'orders', lineage: 'l', attempt: 7, checkpointId: 9, finishedAt: 0, keptForUser: [] })
         : Uint8Array.of(1, 2, 3);
     const p = new Process({ disk });
     expect(await p.start('none')).toMatchObject({ kind: 'fresh' });
@@ -255,6 +262,30 @@ describe('a path', () => {
     await p.checkpoint(gateway);
     await p.checkpoint(gateway);
     expect(disk.complete).toEqual([2, 4]);
+  });
+
+  test("one of the job's own that is not claimed stays, whoever starts next, however often, and after the end of the job", async () => {
+    const disk = new Disk();
+    await historyOn(disk, 2);
+    const first = new Process({ disk });
+    await first.checkpoint(await first.launch({ path: 'disk/chk-2' }));
+    first.storage.die();
+    for (const expected of [4, 5]) {
+      const next = new Process({ disk });
+      expect(await next.checkpoint(await next.launch('auto'))).toBe(expected);
+      expect(disk.complete).toEqual([2, expected]);
+      next.storage.die();
+    }
+    const last = new Process({ disk });
+    const gateway = await last.launch('auto');
+    await last.coordinator.attemptEnded(gateway.attempt);
+    await last.coordinator.end('finished');
+    expect(disk.complete).toEqual([2]);
+    expect(await new Process({ disk }).start('auto')).toMatchObject({ kind: 'already-finished' });
+    expect(disk.complete).toEqual([2]);
+    const again = new Process({ disk, settings: { claimMode: 'claim', allowDuplicates: true } });
+    await again.checkpoint(await again.launch({ path: 'disk/chk-2' }));
+    expect(disk.complete).toEqual([6]);
   });
 
   test('the checkpoint of another job is refused', async () => {

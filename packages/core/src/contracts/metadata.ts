@@ -22,6 +22,11 @@ export interface CheckpointMetadata {
   /** True: every file it refers to lies below its own location. False: it shares files with other checkpoints of the job. */
   readonly selfContained: boolean;
   readonly graphHash: string;
+  /**
+   * Older checkpoints of this history in the job's own directory that a user has restored by their path, unclaimed: nobody removes them, whoever
+   * starts next. Absent: none.
+   */
+  readonly keptForUser?: readonly CheckpointId[] | undefined;
   /** Every operator of the plan, each uid once, also those without state. */
   readonly operators: readonly OperatorMetadata[];
 }

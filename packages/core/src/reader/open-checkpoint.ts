@@ -10,10 +10,11 @@ import type { JobName, OperatorUid } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import { decodeMetadata } from '../snapshot/metadata.js';
 import { openBlob } from '../snapshot/open-blob.js';
+import { decodeReference, isSame } from '../snapshot/savepoint-reference.js';
+import { unreadable } from '../snapshot/unreadable.js';
 import type { ReadingContext } from './keyed-contents.js';
 import { KnownSerializers } from './known-serializers.js';
 import { operatorReader, type OperatorReader } from './operator-reader.js';
-import { referencedSavepoint } from './savepoint-reference.js';
 import { summaryOf, type OperatorSummary } from './summary.js';
 
 export interface OpenCheckpointOptions {
@@ -110,13 +111,25 @@ async function openAs(job: JobName, pointer: string, storage: CheckpointStorage,
   try {
     const found = await opened.resolve(pointer);
     const bytes = await opened.readMetadata(found);
-    const savepoint = referencedSavepoint(bytes);
-    if (savepoint === undefined) return { opened, found, metadata: decodeMetadata(bytes, found.pointer) };
-    const followed = await opened.resolve(savepoint);
+    const reference = decodeReference(bytes, found.pointer);
+    if (reference === undefined) {
+      const metadata = decodeMetadata(bytes, found.pointer);
+      requireOwn(metadata, found);
+      return { opened, found, metadata };
+    }
+    const followed = await opened.resolve(reference.pointer);
     const metadata = decodeMetadata(await opened.readMetadata(followed), followed.pointer);
+    if (!isSame(metadata, reference))
+      throw unreadable(`the savepoint at ${followed.pointer}`, `is another one than ${found.pointer} refers to`);
     return { opened, found: followed, metadata };
   } catch (error) {
     await opened.close();
     throw error;
   }
+}
+
+/** Of a folder that does not tell its id, it is whatever its metadata say. */
+function requireOwn({ checkpointId }: CheckpointMetadata, { id, pointer }: StoredCheckpoint): void {
+  if (id === 0 || id === checkpointId) return;
+  throw unreadable(`_metadata at ${pointer}`, `is that of checkpoint ${String(checkpointId)}`);
 }

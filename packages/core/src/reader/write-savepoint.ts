@@ -126,6 +126,14 @@ async function writeOperatorStates(
 }
 
 function checkOperators(operators: readonly OperatorData[]): void {
+  if (operators.length === 0)
+    throw new WeirError('CONFIG_INVALID', 'A savepoint without any operator holds nothing: give one at least.');
+  const most = new Set(operators.map(({ maxParallelism = DEFAULT_MAX_PARALLELISM }) => maxParallelism));
+  if (most.size > 1)
+    throw new WeirError(
+      'GRAPH_INVALID_PARALLELISM',
+      `The operators of the savepoint have maximum parallelisms ${[...most].join(' and ')}: a job has one.`,
+    );
   const uids = new Set<OperatorUid>();
   for (const { uid, maxParallelism = DEFAULT_MAX_PARALLELISM, states = {}, operatorStates = {} } of operators) {
     requireText(uid, 'the uid of an operator');

@@ -26,6 +26,7 @@ import type { Feature } from './metadata-features.js';
 
 // What lies between the features and the checksum of `_metadata`, format version 1.
 
+const KEPT_FOR_USER: Feature = 'kept-for-user';
 const KINDS: readonly SnapshotKind[] = ['checkpoint', 'savepoint'];
 const STATUSES: readonly OperatorMetadata['status'][] = ['running', 'finished', 'partly-finished'];
 
@@ -45,10 +46,12 @@ export function writeBody(out: ByteWriter, metadata: CheckpointMetadata, feature
   writeBoolean(out, metadata.selfContained);
   out.text(metadata.graphHash);
   writeList(out, metadata.operators, (operator) => writeOperator(out, operator, features));
+  const { keptForUser = [] } = metadata;
+  if (keptForUser.length > 0) writeList(out, keptForUser, (id) => out.varint(id));
 }
 
 export function readBody(from: ByteReader, features: readonly string[]): CheckpointMetadata {
-  return {
+  const body = {
     job: from.text(),
     lineage: from.text(),
     attempt: from.varint(),
@@ -62,6 +65,7 @@ export function readBody(from: ByteReader, features: readonly string[]): Checkpo
     graphHash: from.text(),
     operators: readList(from, () => readOperator(from, features)),
   };
+  return features.includes(KEPT_FOR_USER) ? { ...body, keptForUser: readList(from, () => from.varint()) } : body;
 }
 
 function writeOperator(out: ByteWriter, operator: OperatorMetadata, features: readonly Feature[]): void {

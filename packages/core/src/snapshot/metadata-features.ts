@@ -1,13 +1,20 @@
 import type { CheckpointMetadata } from '../contracts/metadata.js';
 import { blobsOfKeyed } from './blobs-of-keyed.js';
 
-export type Feature = 'shared-files' | 'changes' | 'native-state' | 'key-types' | 'destinations';
+export type Feature = 'shared-files' | 'changes' | 'native-state' | 'key-types' | 'destinations' | 'kept-for-user';
 
 /** Every feature that this version reads, in the order in which files name them. */
-export const FEATURES: readonly Feature[] = ['shared-files', 'changes', 'native-state', 'key-types', 'destinations'];
+export const FEATURES: readonly Feature[] = [
+  'shared-files',
+  'changes',
+  'native-state',
+  'key-types',
+  'destinations',
+  'kept-for-user',
+];
 
 /** What a reader of these metadata has to know beyond format version 1: files that need nothing stay readable by the first release. */
-export function featuresOf({ operators }: CheckpointMetadata): readonly Feature[] {
+export function featuresOf({ operators, keptForUser = [] }: CheckpointMetadata): readonly Feature[] {
   const subtasks = operators.flatMap((operator) => operator.subtasks);
   const handles = subtasks.flatMap(({ keyed }) => keyed);
   const isNeeded: Readonly<Record<Feature, boolean>> = {
@@ -16,6 +23,7 @@ export function featuresOf({ operators }: CheckpointMetadata): readonly Feature[
     'native-state': handles.some(({ format }) => format === 'native'),
     'key-types': subtasks.some(({ keyTypes }) => keyTypes !== undefined),
     destinations: subtasks.some(({ committables }) => committables !== undefined),
+    'kept-for-user': keptForUser.length > 0,
   };
   return FEATURES.filter((feature) => isNeeded[feature]);
 }

@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib';
 import type { CheckpointMetadata } from '../contracts/metadata.js';
 import { ByteReader, ByteWriter } from '../element/bytes.js';
+import { WeirError } from '../errors.js';
 import { readList, writeList } from './handle-bytes.js';
 import { FEATURES, featuresOf } from './metadata-features.js';
 import { readBody, writeBody } from './metadata-body.js';
+import { faultOfMetadata } from './metadata-fault.js';
 import { readingOf, unreadable } from './unreadable.js';
 
 // `_metadata`: magic, length of the whole (u32), format version (u16), required features, body, crc32 of all before (u32). Magic, length and
@@ -16,8 +18,17 @@ const FORMAT_VERSION = 1;
 /** What a file may need beyond version 1. Each is a name that a reader must know to read the rest rightly. */
 const KNOWN_FEATURES: ReadonlySet<string> = new Set(FEATURES);
 
-/** The bytes of `_metadata`. Equal metadata gives equal bytes. */
+/**
+ * The bytes of `_metadata`. Equal metadata gives equal bytes. PROTOCOL_VIOLATION for what nobody could restore: better no checkpoint than one that
+ * turns out to be none.
+ */
 export function encodeMetadata(metadata: CheckpointMetadata): Uint8Array {
+  const fault = faultOfMetadata(metadata);
+  if (fault !== undefined) {
+    const { checkpointId, job } = metadata;
+    const message = `What was acknowledged for checkpoint ${String(checkpointId)} of job ${job} could not be restored: it ${fault}.`;
+    throw new WeirError('PROTOCOL_VIOLATION', message);
+  }
   const out = new ByteWriter(4096);
   out.bytes(MAGIC);
   out.u32(0);
@@ -32,7 +43,7 @@ export function encodeMetadata(metadata: CheckpointMetadata): Uint8Array {
 
 /**
  * Reads what {@link encodeMetadata} wrote. `place` is where the bytes come from, for the message. Throws CHECKPOINT_UNREADABLE for bytes
- * that are damaged, cut short or too long, of an unknown format version, or that need a feature this version does not have.
+ * that are damaged, cut short or too long, of an unknown format version, that need a feature this version does not have, or that make no sense.
  */
 export function decodeMetadata(bytes: Uint8Array, place: string): CheckpointMetadata {
   const what = `_metadata at ${place}`;
@@ -40,10 +51,12 @@ export function decodeMetadata(bytes: Uint8Array, place: string): CheckpointMeta
     const from = new ByteReader(bytes);
     checkFrame(from, bytes, what);
     const body = new ByteReader(bytes, from.position, bytes.length - CHECKSUM_BYTES);
-    const features = checkVersion(body, what);
+    const features = readFeatures(body, what);
     const metadata = readBody(body, features);
     if (body.remaining !== 0)
       throw unreadable(what, `has ${body.remaining} bytes that mean nothing before its checksum`);
+    const fault = faultOfMetadata(metadata);
+    if (fault !== undefined) throw unreadable(what, fault);
     return metadata;
   });
 }
@@ -64,8 +77,7 @@ function checkFrame(from: ByteReader, bytes: Uint8Array, what: string): void {
     throw unreadable(what, `is damaged: its checksum is ${hex(actual)} where it says ${hex(stored)}`);
 }
 
-/** The features that the file needs. */
-function checkVersion(from: ByteReader, what: string): readonly string[] {
+function readFeatures(from: ByteReader, what: string): readonly string[] {
   const version = from.u16();
   if (version !== FORMAT_VERSION) {
     throw unreadable(what, `has format version ${version}, this weir reads version ${FORMAT_VERSION}`);

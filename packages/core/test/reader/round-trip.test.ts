@@ -300,6 +300,9 @@ describe('writing', () => {
     expect(String(refused)).toContain("state 'total' of operator 'bad'");
     expect(isWeirError(await bad([DELAYS, DELAYS]), 'GRAPH_DUPLICATE_UID')).toBe(true);
     expect(isWeirError(await bad([{ ...DELAYS, maxParallelism: 0 }]), 'GRAPH_INVALID_PARALLELISM')).toBe(true);
+    const other = { uid: 'other', maxParallelism: 64 };
+    expect(isWeirError(await bad([DELAYS, other]), 'GRAPH_INVALID_PARALLELISM')).toBe(true);
+    expect(isWeirError(await bad([]), 'CONFIG_INVALID')).toBe(true);
     expect([...storage.files.keys()]).toEqual([]);
   });
 
@@ -307,7 +310,7 @@ describe('writing', () => {
     const write = (directory?: string): Promise<unknown> => {
       const storage = savepointStorage(directory === undefined ? {} : { savepointDirectory: directory });
       return failure(
-        writeSavepoint({ storage, backend, job: 'flights', operators: [] }).then(({ pointer }) => {
+        writeSavepoint({ storage, backend, job: 'flights', operators: [{ uid: 'n' }] }).then(({ pointer }) => {
           throw new Error(pointer);
         }),
       );
@@ -315,7 +318,9 @@ describe('writing', () => {
     expect(String(await write('place'))).toContain('place/sp-1');
     expect(isWeirError(await write(), 'SAVEPOINT_NOWHERE')).toBe(true);
     const storage = { ...savepointStorage(), open: async () => ({ close: async () => undefined }) as never };
-    const error = await failure(writeSavepoint({ storage, directory: 'x', backend, job: 'flights', operators: [] }));
+    const error = await failure(
+      writeSavepoint({ storage, directory: 'x', backend, job: 'flights', operators: [{ uid: 'n' }] }),
+    );
     expect(isWeirError(error, 'SAVEPOINT_NOWHERE')).toBe(true);
   });
 

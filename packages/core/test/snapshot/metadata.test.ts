@@ -6,10 +6,12 @@ import type { CheckpointMetadata, OperatorMetadata, SubtaskState } from '../../s
 import type {
   BlobHandle,
   ChannelStateHandle,
+  KeyGroupRange,
   KeyedStateHandle,
   OperatorStateHandle,
 } from '../../src/contracts/snapshot.js';
 import { ByteWriter } from '../../src/element/bytes.js';
+import { MAX_MAX_PARALLELISM, keyGroupRange } from '../../src/element/key-group.js';
 import { KEY_TYPES } from '../../src/element/key-type.js';
 import { decodeMetadata, encodeMetadata } from '../../src/snapshot/metadata.js';
 import { expectAllDamageIsNoticed } from './damage.js';
@@ -24,7 +26,7 @@ const blob: fc.Arbitrary<BlobHandle> = fc.oneof(
   fc.record(
     {
       kind: fc.constant('blob' as const),
-      path: text,
+      path: fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
       length: count,
       algorithm: fc.constant('crc32' as const),
       checksum: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -32,88 +34,129 @@ const blob: fc.Arbitrary<BlobHandle> = fc.oneof(
     plain,
   ),
 );
-const keyed: fc.Arbitrary<KeyedStateHandle> = fc.record(
-  {
-    range: fc.record({ first: fc.nat(), last: fc.nat() }, plain),
-    format: fc.constant('canonical' as const),
-    states: fc.array(fc.record({ name: text, kind: fc.constantFrom('value', 'list', 'map'), serializer }, plain), {
-      maxLength: 3,
-    }),
-    groups: fc.array(fc.record({ keyGroup: fc.nat(), offset: count, length: count }, plain), { maxLength: 3 }),
-    blob,
-  },
-  plain,
-);
+const few = fc.nat({ max: 1000 });
+const named = <T>(one: fc.Arbitrary<T & { readonly name: string }>): fc.Arbitrary<(T & { readonly name: string })[]> =>
+  fc.uniqueArray(one, { maxLength: 3, selector: ({ name }) => name });
+const states = named(fc.record({ name: text, kind: fc.constantFrom('value', 'list', 'map'), serializer }, plain));
+
+/** Sections of some of these key groups, one behind the other. */
+const keyedOf = (range: KeyGroupRange): fc.Arbitrary<KeyedStateHandle> =>
+  fc
+    .tuple(
+      states,
+      fc.uniqueArray(fc.integer({ min: range.first, max: range.last }), { maxLength: 3 }),
+      fc.array(fc.tuple(fc.nat(), fc.nat()), { minLength: 3, maxLength: 3 }),
+      fc.nat(),
+    )
+    .map(([of, keyGroups, parts, checksum]) => {
+      let end = 0;
+      const groups = keyGroups
+        .toSorted((a, b) => a - b)
+        .map((keyGroup, i) => {
+          const [gap, length] = parts[i] as [number, number];
+          const offset = end + gap;
+          end = offset + length;
+          return { keyGroup, offset, length };
+        });
+      const file = { kind: 'blob' as const, path: 'x', length: end, algorithm: 'crc32' as const, checksum };
+      return { range, format: 'canonical' as const, states: of, groups, blob: file };
+    });
 const operatorState: fc.Arbitrary<OperatorStateHandle> = fc.record(
-  { name: text, mode: fc.constantFrom('list', 'union', 'broadcast'), serializer, count, blob },
+  { name: text, mode: fc.constantFrom('list', 'union', 'broadcast'), serializer, count: few, blob },
   plain,
 );
 const channelState: fc.Arbitrary<ChannelStateHandle> = fc.record(
   {
     kind: fc.constantFrom('input', 'output', 'loop'),
-    edge: fc.record({ producer: text, output: fc.nat(), consumer: text, input: fc.nat() }, plain),
-    fromSubtask: fc.nat(),
-    toSubtask: fc.nat(),
+    edge: fc.record({ producer: text, output: few, consumer: text, input: few }, plain),
+    fromSubtask: few,
+    toSubtask: few,
     serializer,
     timed: fc.boolean(),
-    count,
+    count: few,
     blob,
   },
   plain,
 );
-const subtask: fc.Arbitrary<SubtaskState> = fc.record(
-  {
-    index: fc.nat(),
-    keyed: fc.array(keyed, { maxLength: 2 }),
-    keyTypes: fc.option(fc.subarray([...KEY_TYPES]), { nil: undefined }),
-    operator: fc.array(operatorState, { maxLength: 2 }),
-    committables: fc.option(
-      fc.record(
-        { destination: fc.record({ id: text, name: text }, plain), serializer, newest: count, count, blob },
-        plain,
+const subtaskOf = (index: number, parallelism: number, maxParallelism: number): fc.Arbitrary<SubtaskState> =>
+  fc.record(
+    {
+      index: fc.constant(index),
+      keyed: fc.array(keyedOf(keyGroupRange(index, parallelism, maxParallelism)), { maxLength: 2 }),
+      operator: named(operatorState),
+      keyTypes: fc.option(fc.subarray([...KEY_TYPES]), { nil: undefined }),
+      committables: fc.option(
+        fc.record(
+          { destination: fc.record({ id: text, name: text }, plain), serializer, newest: count, count: few, blob },
+          plain,
+        ),
+        { nil: undefined },
       ),
-      { nil: undefined },
-    ),
-    channels: fc.array(channelState, { maxLength: 2 }),
-  },
-  plain,
-);
-const status: fc.Arbitrary<Pick<OperatorMetadata, 'status' | 'finishedSubtasks'>> = fc.oneof(
-  fc.record({ status: fc.constantFrom('running', 'finished') }, plain),
-  fc.record({ status: fc.constant('partly-finished'), finishedSubtasks: fc.array(fc.nat(), { maxLength: 3 }) }, plain),
-);
-const operator: fc.Arbitrary<OperatorMetadata> = fc
+      channels: fc.array(channelState, { maxLength: 2 }),
+    },
+    plain,
+  );
+const indexesOf = (parallelism: number, maxLength: number): fc.Arbitrary<number[]> =>
+  fc
+    .uniqueArray(fc.nat({ max: parallelism - 1 }), { maxLength: Math.min(maxLength, parallelism) })
+    .map((indexes) => indexes.toSorted((a, b) => a - b));
+const statusOf = (parallelism: number): fc.Arbitrary<Pick<OperatorMetadata, 'status' | 'finishedSubtasks'>> =>
+  indexesOf(parallelism, 3).map((finishedSubtasks) => {
+    if (finishedSubtasks.length === 0) return { status: 'running' };
+    return finishedSubtasks.length === parallelism
+      ? { status: 'finished' }
+      : { status: 'partly-finished', finishedSubtasks };
+  });
+const operatorOf = (maxParallelism: number): fc.Arbitrary<OperatorMetadata> =>
+  fc.integer({ min: 1, max: maxParallelism }).chain((parallelism) =>
+    fc
+      .tuple(
+        statusOf(parallelism),
+        indexesOf(parallelism, 3).chain((indexes) =>
+          fc.tuple(...indexes.map((index) => subtaskOf(index, parallelism, maxParallelism))),
+        ),
+        fc.record(
+          { uid: text, enumerator: fc.option(fc.record({ serializer, bytes }, plain), { nil: undefined }) },
+          plain,
+        ),
+      )
+      .map(([how, subtasks, { uid, enumerator }]) => ({
+        uid,
+        parallelism,
+        maxParallelism,
+        ...how,
+        enumerator,
+        subtasks,
+      })),
+  );
+const operators = fc
+  .integer({ min: 1, max: MAX_MAX_PARALLELISM })
+  .chain((maxParallelism) =>
+    fc.uniqueArray(operatorOf(maxParallelism), { minLength: 1, maxLength: 3, selector: ({ uid }) => uid }),
+  );
+const kept = fc.array(count, { maxLength: 2 }).map((ids) => (ids.length === 0 ? {} : { keptForUser: ids }));
+const metadata: fc.Arbitrary<CheckpointMetadata> = fc
   .tuple(
-    status,
+    kept,
     fc.record(
       {
-        uid: text,
-        parallelism: fc.nat(),
-        maxParallelism: fc.nat(),
-        enumerator: fc.option(fc.record({ serializer, bytes }, plain), { nil: undefined }),
-        subtasks: fc.array(subtask, { maxLength: 3 }),
+        job: text,
+        lineage: text,
+        attempt: count,
+        checkpointId: count,
+        kind: fc.constantFrom('checkpoint', 'savepoint'),
+        triggeredAt: fc.double({ noNaN: true, noDefaultInfinity: true }),
+        restoredFrom: fc.option(fc.record({ checkpointId: count, pointer: text }, plain), { nil: undefined }),
+        weirVersion: text,
+        nodeVersion: text,
+        selfContained: fc.boolean(),
+        graphHash: text,
+        operators,
       },
       plain,
     ),
   )
-  .map(([how, rest]) => ({ ...rest, ...how }));
-const metadata: fc.Arbitrary<CheckpointMetadata> = fc.record(
-  {
-    job: text,
-    lineage: text,
-    attempt: count,
-    checkpointId: count,
-    kind: fc.constantFrom('checkpoint', 'savepoint'),
-    triggeredAt: fc.double({ noNaN: true }),
-    restoredFrom: fc.option(fc.record({ checkpointId: count, pointer: text }, plain), { nil: undefined }),
-    weirVersion: text,
-    nodeVersion: text,
-    selfContained: fc.boolean(),
-    graphHash: text,
-    operators: fc.array(operator, { maxLength: 3 }),
-  },
-  plain,
-);
+  .map(([left, rest]) => ({ ...rest, ...left }));
 
 /** Holds every kind of part. Belongs to golden/metadata-v1.bin and must not change. */
 const SAMPLE: CheckpointMetadata = {

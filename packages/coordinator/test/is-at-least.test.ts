@@ -1,61 +1,14 @@
-import { encodeMetadata } from '@weir/core/contracts';
+import { identityOf, isSame, type CheckpointIdentity } from '@weir/core/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isAtLeast } from '../src/is-at-least.js';
 import { compareWithNewest, type RestoreChoice } from '../src/recovery-choice.js';
-import {
-  decodeReference,
-  encodeReference,
-  identityOf,
-  isAtLeast,
-  isSame,
-  referenceTo,
-  type CheckpointIdentity,
-} from '../src/reference.js';
 import { metadataOf } from './plan.js';
 
 const identity: fc.Arbitrary<CheckpointIdentity> = fc.record({
   lineage: fc.constantFrom('a', 'b'),
   attempt: fc.integer({ min: 1, max: 3 }),
   checkpointId: fc.integer({ min: 1, max: 4 }),
-});
-
-describe('the reference to a savepoint', () => {
-  test('says what it was told, whatever the names', () => {
-    fc.assert(
-      fc.property(identity, fc.string(), fc.string(), (which, job, pointer) => {
-        const reference = { ...which, job, pointer };
-        expect(decodeReference(encodeReference(reference), 'chk-4')).toEqual(reference);
-      }),
-    );
-  });
-
-  test('is about the savepoint whose metadata it was made from', () => {
-    const metadata = metadataOf({ checkpointId: 4, attempt: 2 });
-    const reference = referenceTo(metadata, '/mine/s');
-    expect(reference).toEqual({ job: 'orders', lineage: 'first', attempt: 2, checkpointId: 4, pointer: '/mine/s' });
-    expect(isSame(reference, metadata)).toBe(true);
-  });
-
-  test('is told from metadata', () => {
-    expect(decodeReference(encodeMetadata(metadataOf()), 'chk-1')).toBeUndefined();
-    expect(decodeReference(new Uint8Array(0), 'chk-1')).toBeUndefined();
-  });
-
-  test('that is damaged, or of another version, is an error that names its place', () => {
-    const text = new TextDecoder().decode(encodeReference(referenceTo(metadataOf(), '/s')));
-    const broken = [
-      text.slice(0, -5),
-      text.replace('"version":1', '"version":2'),
-      text.replace('weir-savepoint-reference', 'weir-finished'),
-      text.replace('"attempt":1', '"attempt":"1"'),
-    ];
-    for (const bytes of broken) {
-      expect(bytes).not.toBe(text);
-      expect(() => decodeReference(new TextEncoder().encode(bytes), '/state/chk-1')).toThrow(
-        /^CHECKPOINT_UNREADABLE.*\/state\/chk-1/,
-      );
-    }
-  });
 });
 
 describe('of two checkpoints of one lineage', () => {

@@ -1,11 +1,7 @@
-import {
-  WeirError,
-  type AttemptNumber,
-  type CheckpointId,
-  type CheckpointMetadata,
-  type JobName,
-  type Lineage,
-} from '@weir/core/contracts';
+import type { CheckpointMetadata } from '../contracts/metadata.js';
+import type { AttemptNumber, CheckpointId, JobName, Lineage } from '../element/ids.js';
+import { WeirError } from '../errors.js';
+import { decodeRecord, encodeRecord, isCount } from './json-record.js';
 
 /** Tells checkpoints of one job apart, and which of two of one lineage is the later. */
 export interface CheckpointIdentity {
@@ -25,31 +21,28 @@ export interface SavepointReference extends CheckpointIdentity {
 }
 
 const FORMAT = 'weir-savepoint-reference';
-const VERSION = 1;
+const VERSION = 2;
 const BRACE = 0x7b;
 
-/** JSON, so that a person can read it. */
 export function encodeReference(reference: SavepointReference): Uint8Array {
-  return new TextEncoder().encode(`${JSON.stringify({ format: FORMAT, version: VERSION, ...reference })}\n`);
+  return encodeRecord(FORMAT, VERSION, reference);
 }
 
 /** Undefined: these bytes are the metadata of a checkpoint. CHECKPOINT_UNREADABLE if they are neither. */
 export function decodeReference(bytes: Uint8Array, place: string): SavepointReference | undefined {
   if (bytes[0] !== BRACE) return undefined;
-  const { format, version, job, pointer, lineage, attempt, checkpointId } = parse(bytes);
+  const { fields, fault } = decodeRecord(bytes, FORMAT, VERSION);
+  const { job, pointer, lineage, attempt, checkpointId } = fields ?? {};
   if (
-    format !== FORMAT ||
-    version !== VERSION ||
-    typeof job !== 'string' ||
-    typeof pointer !== 'string' ||
-    typeof lineage !== 'string' ||
-    typeof attempt !== 'number' ||
-    typeof checkpointId !== 'number'
-  ) {
-    const message = `The reference to a savepoint at ${place} is damaged, or of another version of weir.`;
-    throw new WeirError('CHECKPOINT_UNREADABLE', message, { recoverable: false });
-  }
-  return { job, pointer, lineage, attempt, checkpointId };
+    typeof job === 'string' &&
+    typeof pointer === 'string' &&
+    typeof lineage === 'string' &&
+    isCount(attempt) &&
+    isCount(checkpointId)
+  )
+    return { job, pointer, lineage, attempt, checkpointId };
+  const message = `The reference to a savepoint at ${place} ${fault ?? 'makes no sense'}.`;
+  throw new WeirError('CHECKPOINT_UNREADABLE', message, { recoverable: false });
 }
 
 export function identityOf({ lineage, attempt, checkpointId }: CheckpointIdentity): CheckpointIdentity {
@@ -60,23 +53,7 @@ export function isSame(a: CheckpointIdentity, b: CheckpointIdentity): boolean {
   return a.lineage === b.lineage && a.attempt === b.attempt && a.checkpointId === b.checkpointId;
 }
 
-/** Whether all that `b` covers is covered by `a`, too. Attempts of one lineage follow each other, and so do the checkpoints of an attempt. */
-export function isAtLeast(a: CheckpointIdentity, b: CheckpointIdentity): boolean {
-  if (a.lineage !== b.lineage) return false;
-  return a.attempt === b.attempt
-    ? a.checkpointId >= b.checkpointId
-    : a.attempt > b.attempt && a.checkpointId > b.checkpointId;
-}
-
 /** The reference to a savepoint with this metadata. */
 export function referenceTo(metadata: CheckpointMetadata, pointer: string): SavepointReference {
   return { job: metadata.job, pointer, ...identityOf(metadata) };
-}
-
-function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }

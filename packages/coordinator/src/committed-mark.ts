@@ -10,7 +10,7 @@ import {
 } from '@weir/core/contracts';
 
 const FORMAT = 'weir-committed';
-const VERSION = 1;
+const VERSION = 2;
 
 /** What `_committed` says beside the `_metadata` of a checkpoint: all output that it covers is committed. JSON, so that a person can read it. */
 export function encodeCommitted(metadata: CheckpointMetadata, committedAt: number): Uint8Array {

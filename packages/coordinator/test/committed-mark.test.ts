@@ -1,4 +1,6 @@
+import { decodeMetadata, type JobStorage } from '@weir/core/contracts';
 import { describe, expect, test } from 'vitest';
+import { isCommitted } from '../src/committed-mark.js';
 import { Disk } from './disk.js';
 import { deferred, historyOn, Process, stateOf, unconfirmed } from './harness.js';
 
@@ -48,6 +50,27 @@ describe('a checkpoint whose output is committed', () => {
     if (folder !== undefined)
       folder.committed = text === undefined ? other.folders.get(2)?.committed : Buffer.from(text);
     expect(await leftToCommit(disk)).toBe(2);
+  });
+
+  test('is committed once more if any bit of the mark has changed, or its end is missing', async () => {
+    const disk = new Disk();
+    await historyOn(disk, 1);
+    const folder = disk.folders.get(1)!;
+    const [stored, metadata] = [{ id: 1, pointer: 'disk/chk-1', complete: true }, decodeMetadata(folder.metadata!, '')];
+    const counts = (bytes: Uint8Array): Promise<boolean> =>
+      isCommitted(metadata, stored, {
+        readCommitted: () => Promise.resolve(bytes),
+      } as Partial<JobStorage> as JobStorage);
+    const mark = folder.committed!;
+    expect(await counts(mark)).toBe(true);
+    for (let at = 0; at < mark.length; at++) {
+      expect(await counts(mark.subarray(0, at))).toBe(false);
+      for (let bit = 0; bit < 8; bit++) {
+        const damaged = Uint8Array.from(mark);
+        damaged[at]! ^= 1 << bit;
+        expect(await counts(damaged), `bit ${String(bit)} of byte ${String(at)}`).toBe(false);
+      }
+    }
   });
 
   test('is committed once more if that could not be written, and the job goes on', async () => {

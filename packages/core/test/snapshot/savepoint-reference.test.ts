@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../src/snapshot/json-record.js';
 import { decodeMetadata } from '../../src/snapshot/metadata.js';
 import { decodeReference, encodeReference, isSame, referenceTo } from '../../src/snapshot/savepoint-reference.js';
+import { expectAllDamageIsNoticed } from './damage.js';
 
 const stored = readFileSync(new URL('../golden/metadata-v1.bin', import.meta.url));
 const metadata = decodeMetadata(stored, 'golden');
@@ -38,5 +39,11 @@ describe('the reference to a savepoint', () => {
     ['changed', Buffer.from(Buffer.from(encodeReference(REFERENCE)).toString().replace('/mine/s', '/mine/t'))],
   ])('that is %s is an error that names its place', (_what, bytes) => {
     expect(() => decodeReference(bytes, '/state/chk-1')).toThrow(/^CHECKPOINT_UNREADABLE.*\/state\/chk-1/);
+  });
+
+  test('is refused by name if any bit of it has changed, or its end is missing', () => {
+    // As a reader does: what is no reference is metadata.
+    const read = (bytes: Uint8Array): unknown => decodeReference(bytes, 'chk-4') ?? decodeMetadata(bytes, 'chk-4');
+    expectAllDamageIsNoticed(encodeReference(REFERENCE), read, /chk-4/);
   });
 });

@@ -170,7 +170,12 @@ const SENSELESS: readonly (readonly [string, CheckpointMetadata])[] = [
   ['an attempt of 2^53', { ...VALID, attempt: 2 ** 53 }],
   ['one restored from checkpoint 2^53', { ...VALID, restoredFrom: { checkpointId: 2 ** 53, pointer: '' } }],
   ['a kept checkpoint of 2^53', { ...VALID, keptForUser: [2 ** 53] }],
-  ['output of checkpoint 2^53', withSubtask({ committables: { serializer, newest: 2 ** 53, count: 1, blob: inline } })],
+  [
+    'output of checkpoint 2^53',
+    withSubtask({
+      committables: { destination: { id: 'd', name: 'd' }, serializer, newest: 2 ** 53, count: 1, blob: inline },
+    }),
+  ],
   ['no time', { ...VALID, triggeredAt: Number.NaN }],
 ];
 

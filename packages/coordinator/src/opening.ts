@@ -7,7 +7,6 @@ import {
   type CheckpointMetadata,
   type CoordinatorContext,
   type JobStorage,
-  type Lineage,
   type RestoreFrom,
   type StartDecision,
   type StorageLock,

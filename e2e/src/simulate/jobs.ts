@@ -49,7 +49,7 @@ function forgetfulDisk(random: Random): { storage(): Plugin; lose(): void } {
   let ids = 0;
   return {
     storage() {
-      const self = { pid: ++pid, startedAt: '1', bootId: 'boot' };
+      const self = { pid: ++pid, startedAt: '1', bootId: 'boot', pidNamespace: '1', host: 'h' };
       const newId = (): string => `id-${String(++ids)}`;
       // Of the processes of a run only the last one lives.
       const processes = { self, isAlive: (other: { readonly pid: number }) => other.pid === self.pid };

@@ -62,7 +62,7 @@ export async function live(
   const { shape = NARROW } = options;
   const clock = new VirtualClock(1_700_000_000_000);
   const random = seededRandom(7);
-  const self = { pid: pid++, startedAt: '1', bootId: 'boot' };
+  const self = { pid: pid++, startedAt: '1', bootId: 'boot', pidNamespace: '1', host: 'h' };
   const processes: ProcessTable = { self, isAlive: (other) => other.pid === self.pid };
   const newId = (): string => `${String(self.pid)}-${String(Math.floor(random() * 2 ** 40))}`;
   const storage: Plugin = {

@@ -19,21 +19,25 @@ export interface LockOwner {
 export function formatEntry({ attempt, owner }: LockEntry): string {
   const prefix = `attempt-${String(attempt)}`;
   if (owner === undefined) return `${prefix}.free`;
-  const { pid, startedAt, bootId } = owner.process;
-  return `${prefix}.pid-${String(pid)}.start-${startedAt}.boot-${bootId}.since-${String(owner.since)}.token-${owner.token}`;
+  const { pid, startedAt, bootId, pidNamespace, host } = owner.process;
+  return `${prefix}.pid-${String(pid)}.start-${startedAt}.boot-${bootId}.ns-${pidNamespace}.host-${host}.since-${String(owner.since)}.token-${owner.token}`;
 }
 
 const ENTRY =
-  /^attempt-(?<attempt>\d+)\.(?:free|pid-(?<pid>\d+)\.start-(?<startedAt>\d*)\.boot-(?<bootId>[\w-]*)\.since-(?<since>\d+)\.token-(?<token>[\w-]+))$/;
+  /^attempt-(?<attempt>\d+)\.(?:free|pid-(?<pid>\d+)\.start-(?<startedAt>\d*)\.boot-(?<bootId>[\w-]*)\.ns-(?<pidNamespace>\d*)\.host-(?<host>[\w-]*)\.since-(?<since>\d+)\.token-(?<token>[\w-]+))$/;
 
-/** Undefined for a name that is no entry. */
+/** Undefined for a name that is no entry, also for numbers that nobody writes: renaming such an entry would never find it. */
 export function parseEntry(name: string): LockEntry | undefined {
+  const entry = read(name);
+  return entry !== undefined && formatEntry(entry) === name ? entry : undefined;
+}
+
+function read(name: string): LockEntry | undefined {
   const parts = ENTRY.exec(name)?.groups;
   if (parts === undefined) return undefined;
-  const { attempt, pid, startedAt = '', bootId = '', since, token } = parts;
+  const { attempt, pid, startedAt = '', bootId = '', pidNamespace = '', host = '', since, token } = parts;
+  if (![attempt, pid ?? 0, since ?? 0].every((number) => Number.isSafeInteger(Number(number)))) return undefined;
   if (token === undefined) return { attempt: Number(attempt), owner: undefined };
-  return {
-    attempt: Number(attempt),
-    owner: { process: { pid: Number(pid), startedAt, bootId }, since: Number(since), token },
-  };
+  const process = { pid: Number(pid), startedAt, bootId, pidNamespace, host };
+  return { attempt: Number(attempt), owner: { process, since: Number(since), token } };
 }

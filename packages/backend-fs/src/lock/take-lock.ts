@@ -1,6 +1,6 @@
 import { WeirError, sleep, type Clock, type JobName } from '@weir/core/contracts';
-import type { ProcessTable } from '../adapters/process-identity.js';
-import type { LockEntry } from './lock-entry.js';
+import { isVisible, type ProcessIdentity, type ProcessTable } from '../adapters/process-identity.js';
+import { formatEntry, type LockEntry } from './lock-entry.js';
 import type { LockRegister } from './lock-register.js';
 
 export interface LockRequest {
@@ -64,12 +64,25 @@ function compareOwners(a: LockEntry, b: LockEntry): number {
   return one < two ? 1 : one > two ? -1 : 0;
 }
 
-function locked({ register, job, processes, waitMs }: LockRequest, { owner }: LockEntry): WeirError {
+function locked(request: LockRequest, entry: LockEntry): WeirError {
+  const { register, job, processes, waitMs } = request;
+  const { owner } = entry;
+  if (owner !== undefined && !isVisible(owner.process, processes.self)) return unseen(request, entry, owner.process);
   const { pid } = owner?.process ?? {};
   const who = pid === processes.self.pid ? `this process (${String(pid)})` : `process ${String(pid)}`;
   const since = new Date(owner?.since ?? 0).toISOString();
   return new WeirError(
     'STORAGE_LOCKED',
     `Job ${job} is run by ${who}, which has held ${register.path} since ${since}; waited ${String(waitMs)} ms. Stop it, or give this job another name or another checkpoint directory.`,
+  );
+}
+
+/** Nobody but the user can know whether that process lives. */
+function unseen({ register, job, waitMs }: LockRequest, entry: LockEntry, { pid, host }: ProcessIdentity): WeirError {
+  const [held, free] = [entry, { ...entry, owner: undefined }].map((each) => `'${register.path}/${formatEntry(each)}'`);
+  const since = new Date(entry.owner?.since ?? 0).toISOString();
+  return new WeirError(
+    'STORAGE_LOCKED',
+    `Job ${job} is run by process ${String(pid)} of host or container '${host}', which has held ${register.path} since ${since} and cannot be seen from here: it may be running; waited ${String(waitMs)} ms. Stop it. If you know that it is dead, take its lock over: mv ${held!} ${free!}`,
   );
 }

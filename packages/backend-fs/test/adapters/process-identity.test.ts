@@ -82,3 +82,11 @@ test('the lock of a process that was killed is taken over, on a real disk', asyn
   await expect((await again).lock({ waitMs: 0, signal })).rejects.toThrow(`this process (${String(process.pid)})`);
   await rm(root, { recursive: true });
 });
+
+test('a process of another container or machine counts as alive, since it cannot be seen', () => {
+  const { self } = systemProcesses;
+  const gone = { ...self, pid: 2 ** 22 + 1 };
+  expect(systemProcesses.isAlive(gone)).toBe(false);
+  expect(systemProcesses.isAlive({ ...gone, pidNamespace: '1' })).toBe(true);
+  expect(systemProcesses.isAlive({ ...gone, bootId: 'x', host: `${self.host}-2` })).toBe(true);
+});

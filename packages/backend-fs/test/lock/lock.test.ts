@@ -21,6 +21,49 @@ describe('the lock', () => {
     await expect(again).rejects.toThrow(`is run by this process (${String(first.self.pid)})`);
   });
 
+  test.each([
+    ['in another container of this machine', { pidNamespace: '2', host: 'c-2' }],
+    ['in another container with the name of this host', { pidNamespace: '2' }],
+    ['on another machine', { bootId: 'other', host: 'node-2' }],
+  ])('of a process %s is not taken, and the error says how', async (_where, other) => {
+    const [disk, processes] = [new CrashFileSystem(), new FakeProcesses()];
+    const first = processes.start(other);
+    const lock = await lockNow(await openJob(disk, first));
+    await lock.recordAttempt(5);
+    // Its number is nobody's here.
+    first.die();
+    const next = await openJob(disk, processes.start(), 'next');
+    const refused: unknown = await lockNow(next).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'STORAGE_LOCKED',
+      message: expect.stringMatching(`of host or container '${first.self.host}'.*cannot be seen from here`),
+    });
+    await lock.verify();
+    const [, held, free] = /: mv '(.*)' '(.*)'$/.exec((refused as Error).message) ?? [];
+    await disk.rename(held!, free!);
+    await expect(lock.verify()).rejects.toMatchObject({ code: 'STORAGE_FENCED' });
+    expect((await lockNow(next)).previousAttempt).toBe(5);
+  });
+
+  test('of a process that ran before this machine was started again is taken', async () => {
+    const [disk, processes] = [new CrashFileSystem(), new FakeProcesses()];
+    const first = processes.start({ bootId: 'before', pidNamespace: '2' });
+    await (await lockNow(await openJob(disk, first))).recordAttempt(2);
+    first.die();
+    expect((await lockNow(await openJob(disk, processes.start(), 'next'))).previousAttempt).toBe(2);
+  });
+
+  test('whose entry has numbers that nobody writes is an error at once', async () => {
+    const disk = new CrashFileSystem();
+    const processes = new FakeProcesses();
+    await (await lockNow(await openJob(disk, processes.start()))).release();
+    for (const { name } of await disk.readDirectory(LOCK)) await disk.remove(`${LOCK}/${name}`);
+    await (await disk.open(`${LOCK}/attempt-99999999999999999999999.free`, 'create')).close();
+    await expect(lockNow(await openJob(disk, processes.start(), 'next'))).rejects.toMatchObject({
+      code: 'STORAGE_FAILED',
+    });
+  });
+
   test('tells the owner that lost it who has it now', async () => {
     const [disk, processes] = [new CrashFileSystem(), new FakeProcesses()];
     const first = processes.start();

@@ -55,13 +55,13 @@ function namesIn(dir: string): readonly string[] {
   }
 }
 
-function nameOf({ pid, startedAt, bootId }: ProcessIdentity): string {
-  return [String(pid), startedAt, bootId].join('_');
+function nameOf({ pid, startedAt, bootId, pidNamespace, host }: ProcessIdentity): string {
+  return [String(pid), startedAt, bootId, pidNamespace, host].join('_');
 }
 function processOf(name: string): ProcessIdentity | undefined {
-  const [pid, startedAt, bootId, ...rest] = name.split('_');
-  if (startedAt === undefined || bootId === undefined || rest.length > 0 || !/^\d+$/.test(pid ?? '')) return undefined;
-  return { pid: Number(pid), startedAt, bootId };
+  const [pid = '', startedAt = '', bootId = '', pidNamespace = '', host, ...rest] = name.split('_');
+  if (host === undefined || rest.length > 0 || !/^\d+$/.test(pid)) return undefined;
+  return { pid: Number(pid), startedAt, bootId, pidNamespace, host };
 }
 
 /** A file name, and not a long one. */

@@ -18,6 +18,7 @@ import {
   type StreamOperator,
 } from '@weir/core/operators';
 import { delegating } from '@weir/testkit';
+import { delay, filter as filterStatus, firstValueFrom, from, takeUntil } from 'rxjs';
 import { observedBackend, observedSink, observedStorage } from './observed.js';
 import { PhaseTeller, type Target } from './phases.js';
 
@@ -117,7 +118,7 @@ export async function startKillJob(options: KillJobOptions): Promise<JobHandle> 
   job.events$.subscribe((event) => {
     if (event.kind === 'checkpoint-completed') phases.say('checkpoint');
   });
-  if (target.phase === 'stop') stopSoon(job, phases);
+  if (target.phase === 'stop') void stopSoon(job, phases);
   return job;
 }
 
@@ -130,20 +131,23 @@ function rocksIn(dir: string): StateBackend {
 const STOP_AFTER_MS = 60;
 
 /** From the call to the end of the job is one phase; what happens in it is announced besides. */
-function stopSoon(job: JobHandle, phases: PhaseTeller): void {
-  const timer = setTimeout(() => {
-    if (job.status !== 'running') return;
-    phases.base('stop');
-    // If it fails the job runs on, or its failure is told by `done`.
-    job
-      .stopWithSavepoint()
-      .then(({ pointer }) => phases.stopped(pointer))
-      .catch(() => undefined);
-  }, STOP_AFTER_MS);
-  const done = (): void => {
-    clearTimeout(timer);
-  };
-  job.done.then(done, done);
+async function stopSoon(job: JobHandle, phases: PhaseTeller): Promise<void> {
+  const running = job.status$.pipe(
+    filterStatus((status) => status === 'running'),
+    delay(STOP_AFTER_MS),
+    takeUntil(from(job.done.catch(() => undefined))),
+  );
+  // Over before: there is nothing to stop.
+  const isRunning = await firstValueFrom(running, { defaultValue: undefined });
+  if (isRunning === undefined) return;
+  phases.base('stop');
+  // If it fails the job runs on, or its failure is told by `done`.
+  await job.stopWithSavepoint().then(
+    ({ pointer }) => {
+      phases.stopped(pointer);
+    },
+    () => undefined,
+  );
 }
 
 /** Up to 20 rounds for each record, in a loop over an exchange. */

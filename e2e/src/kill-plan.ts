@@ -20,6 +20,8 @@ const WEIGHTS: Readonly<Record<Phase, number>> = {
   finish: 3,
 };
 
+const PATIENCE_MS = 4000;
+
 /** The next kill. One in five comes in quick succession: in the very first moments of the process after the one before. */
 export function nextKill(random: Random, isFresh: boolean): Kill {
   const isQuick = random() < 0.2;
@@ -28,8 +30,10 @@ export function nextKill(random: Random, isFresh: boolean): Kill {
   const nth = isOnce ? 1 : 1 + Math.floor(random() * 6);
   // Long phases are not stopped in: the kill comes anywhere in them.
   const isLong = phase === 'run' || phase === 'start' || phase === 'stop';
-  const delayMs = random() * (phase === 'stop' ? 40 : isLong ? 120 : 4);
-  return { target: { phase, nth, lingerMs: isLong ? 0 : 8 }, delayMs, patienceMs: 4000 };
+  // Every second stop is left time to end, so that there are savepoints to go on from.
+  const stopMs = random() < 0.5 ? PATIENCE_MS : random() * 40;
+  const delayMs = phase === 'stop' ? stopMs : random() * (isLong ? 120 : 4);
+  return { target: { phase, nth, lingerMs: isLong ? 0 : 8 }, delayMs, patienceMs: PATIENCE_MS };
 }
 
 function pick(random: Random): Phase {

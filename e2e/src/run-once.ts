@@ -19,7 +19,10 @@ export type Outcome =
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 
-/** Starts a process of the job and kills it `delayMs` after it reached the target, or after `patienceMs` wherever it is. */
+/** A process that does not run by then is killed, too. */
+const START_PATIENCE_MS = 60_000;
+
+/** Starts a process of the job and kills it `delayMs` after it reached the target, or wherever it is `patienceMs` after everything was restored. */
 export function runOnce(
   options: Omit<KillJobOptions, 'target'>,
   kill: { readonly target: Target; readonly delayMs: number; readonly patienceMs: number } | undefined,
@@ -39,7 +42,7 @@ export function runOnce(
     setTimeout(() => {
       isKilled = child.kill('SIGKILL');
     }, ms);
-  const patience = kill === undefined ? undefined : killIn(kill.patienceMs);
+  let patience = kill === undefined ? undefined : killIn(START_PATIENCE_MS);
 
   const hear = (signal: Signal): void => {
     if (signal === 'checkpoint') {
@@ -51,7 +54,12 @@ export function runOnce(
       return;
     }
     phase = signal;
-    if (signal === 'run') hasRun = true;
+    if (signal === 'run' && !hasRun) {
+      hasRun = true;
+      clearTimeout(patience);
+      // However long a machine that has more to do took for the start.
+      if (kill !== undefined) patience = killIn(kill.patienceMs);
+    }
     if (kill !== undefined && signal === target.phase && ++occurrences === target.nth) killIn(kill.delayMs);
   };
   let rest = '';

@@ -12,6 +12,8 @@ export class PrintWriter implements SinkWriter<unknown> {
   constructor(stream: Writable, prefix: string) {
     this.#stream = stream;
     this.#prefix = prefix;
+    // One more of the listeners that nobody has forgotten to remove: each writer takes its own away when it is closed.
+    if (stream.getMaxListeners() > 0) stream.setMaxListeners(stream.getMaxListeners() + 1);
     stream.on('error', this.#onError);
   }
 
@@ -39,6 +41,7 @@ export class PrintWriter implements SinkWriter<unknown> {
   async close(): Promise<void> {
     await this.#last;
     this.#stream.off('error', this.#onError);
+    if (this.#stream.getMaxListeners() > 0) this.#stream.setMaxListeners(this.#stream.getMaxListeners() - 1);
   }
 
   readonly #onError = (error: Error): void => {

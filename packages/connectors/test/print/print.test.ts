@@ -19,6 +19,25 @@ function output({ slow = false, highWaterMark = 100 } = {}) {
   return { stream, text: () => chunks.join(''), release: () => waiting.shift()?.() };
 }
 
+test('as many printing sinks as there are subtasks warn of no leak, and leave the limit of their stream as it was', async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => {
+    warnings.push(warning);
+  };
+  process.on('warning', warned);
+  const { stream } = output();
+  const limit = stream.getMaxListeners();
+  const writers = await Promise.all(
+    Array.from({ length: 25 }, async (_, subtask) => print({ stream }).open(sinkContext({ subtask, parallelism: 25 }))),
+  );
+  await new Promise(setImmediate);
+  for (const writer of writers) await writer.close();
+  process.off('warning', warned);
+  expect(warnings).toEqual([]);
+  expect(stream.listenerCount('error')).toBe(0);
+  expect(stream.getMaxListeners()).toBe(limit);
+});
+
 describe('a printing sink', () => {
   sinkSuite(test, {
     capabilities: { grade: 'at-least-once' },

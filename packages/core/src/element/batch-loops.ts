@@ -1,18 +1,34 @@
 import type { RecordBatch } from './element.js';
 
-/** A batch of what `project` makes of each record; timestamps stay. */
-export function mapBatch<A, B>(batch: RecordBatch<A>, project: (value: A) => B): RecordBatch<B> {
+/** A batch of what `project` makes of each record; timestamps stay. `look` sees the first result, before the function is called again. */
+export function mapBatch<A, B>(
+  batch: RecordBatch<A>,
+  project: (value: A) => B,
+  look?: (first: B) => void,
+): RecordBatch<B> {
   const { records, timestamps } = batch;
   const { length } = records;
   const projected = new Array<B>(length);
-  for (let i = 0; i < length; i++) projected[i] = project(records[i] as A);
+  if (length > 0) {
+    const first = project(records[0] as A);
+    look?.(first);
+    projected[0] = first;
+  }
+  for (let i = 1; i < length; i++) projected[i] = project(records[i] as A);
   return timestamps === undefined
     ? { kind: 'batch', records: projected }
     : { kind: 'batch', records: projected, timestamps };
 }
 
-/** The records for which `predicate` holds, with their timestamps; the same batch if it holds for all, undefined if for none. */
-export function filterBatch<A>(batch: RecordBatch<A>, predicate: (value: A) => boolean): RecordBatch<A> | undefined {
+/**
+ * The records for which `predicate` holds, with their timestamps; the same batch if it holds for all, undefined if for none. `look` sees what it gives
+ * that holds and is not `true`.
+ */
+export function filterBatch<A>(
+  batch: RecordBatch<A>,
+  predicate: (value: A) => unknown,
+  look?: (verdict: unknown) => void,
+): RecordBatch<A> | undefined {
   const { records, timestamps } = batch;
   const { length } = records;
   const kept = new Array<A>(length);
@@ -20,7 +36,11 @@ export function filterBatch<A>(batch: RecordBatch<A>, predicate: (value: A) => b
   let count = 0;
   for (let i = 0; i < length; i++) {
     const record = records[i] as A;
-    if (!predicate(record)) continue;
+    const verdict = predicate(record);
+    if (verdict !== true) {
+      if (!verdict) continue;
+      look?.(verdict);
+    }
     kept[count] = record;
     if (keptTimestamps !== undefined) keptTimestamps[count] = timestamps?.[i] as number;
     count++;

@@ -2,6 +2,7 @@ import { Observable } from 'rxjs';
 import type { RecordBatch } from '../element/element.js';
 import { BatchBuffer } from './batch-buffer.js';
 import { OneAtATime } from './one-at-a-time.js';
+import { refusePromise } from './handler-misuse.js';
 import type { Operator, OperatorContext } from './operator.js';
 import { RECORDS_PER_LOOK } from './per-batch.js';
 import { operatorFailure } from './user-code.js';
@@ -9,6 +10,14 @@ import { operatorFailure } from './user-code.js';
 /** Emits every item of the iterable that `project` makes of a record; stops inside an iterable when the flow closes. */
 export function flatMapOperator<A, B>(context: OperatorContext, project: (value: A) => Iterable<B>): Operator<A, B> {
   const { flow } = context;
+  const iteratorOf = (made: Iterable<B>): Iterator<B> => {
+    if (typeof (made as Partial<Iterable<B>> | undefined)?.[Symbol.iterator] === 'function')
+      return made[Symbol.iterator]();
+    refusePromise(context, made, 'the function given to flatMap');
+    throw new TypeError(
+      'the function given to flatMap returned no iterable: it gives an array, or is a generator that is not async',
+    );
+  };
   return {
     connect: (source) =>
       new Observable((target) => {
@@ -27,7 +36,7 @@ export function flatMapOperator<A, B>(context: OperatorContext, project: (value:
           const { records, timestamps } = batch;
           try {
             for (let index = from; index < records.length; index++) {
-              rest ??= project(records[index] as A)[Symbol.iterator]();
+              rest ??= iteratorOf(project(records[index] as A));
               const timestamp = timestamps?.[index];
               for (let item = rest.next(); item.done !== true; item = rest.next()) {
                 output.pushAt(item.value, timestamp);

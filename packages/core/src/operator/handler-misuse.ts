@@ -19,14 +19,22 @@ export function refuseLate(
   });
 }
 
-/** What an asynchronous handler does after its first `await` belongs to no record: it would change the state of another key, or be lost. */
-export function refusePromise({ uid, job }: Pick<OperatorContext, 'uid' | 'job'>, returned: unknown): void {
+/**
+ * What an asynchronous function does after its first `await` belongs to no record: it would change the state of another key, or be lost. And a promise is
+ * no record, nor an answer to whether one is to be kept.
+ */
+export function refusePromise(
+  { uid, job }: Pick<OperatorContext, 'uid' | 'job'>,
+  returned: unknown,
+  whose = 'its handler',
+): void {
   if (typeof (returned as Partial<PromiseLike<unknown>> | null)?.then !== 'function') return;
   // The failure below counts; that of the handler has nobody else to hear it.
   void Promise.resolve(returned).catch(() => undefined);
   throw new WeirError(
     'OPERATOR_FAILED',
-    `Operator ${uid} of job ${job}: its handler returned a promise, but handlers are synchronous. Make it a plain function.`,
+    `Operator ${uid} of job ${job}: ${whose} returned a promise, but operators are synchronous. Make it a plain function, and ` +
+      'wait for what comes from outside in the source or in the sink.',
     { recoverable: false },
   );
 }

@@ -2,6 +2,7 @@ import type { Key } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
 import { valueState, type StateDescriptor, type StateOptions } from '../state/descriptors.js';
 import type { ValueState } from '../contracts/state-backend.js';
+import { refusePromise } from './handler-misuse.js';
 import { keyedProcessOperator } from './keyed-process.js';
 import type { Operator, OperatorContext } from './operator.js';
 
@@ -29,6 +30,8 @@ export function scanOperator<T, A, K extends Key>(
   },
 ): Operator<T, A> {
   const state = scanStates(definition);
+  // An async function gives a promise the first time, too.
+  let wasLookedAt = false;
   return keyedProcessOperator<T, K, typeof state, A>(context, {
     keyOf: definition.keyOf,
     keyedAt: definition.keyedAt,
@@ -36,6 +39,10 @@ export function scanOperator<T, A, K extends Key>(
     state,
     onRecord(record, { key, state: { accumulator } }, emit) {
       const next = definition.accumulate(accumulator.value(), record, key);
+      if (!wasLookedAt) {
+        refusePromise(context, next, 'the function given to scan');
+        wasLookedAt = true;
+      }
       accumulator.update(next);
       emit(next);
     },

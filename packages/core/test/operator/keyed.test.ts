@@ -157,6 +157,22 @@ describe('a keyed operator', () => {
   });
 });
 
+test('scan refuses an async accumulate', async () => {
+  const operator = scanOperator<number, number, number>(stateful(), {
+    keyOf: (n) => n,
+    accumulate: () => Promise.resolve(1) as unknown as number,
+    seed: () => 0,
+  });
+  const { errors, out } = await run(operator, [batch([1])]);
+  expect(out).toEqual([]);
+  expect(errors).toEqual([
+    expect.objectContaining({
+      code: 'OPERATOR_FAILED',
+      message: expect.stringMatching(/the function given to scan returned a promise.*in the source or in the sink/),
+    }),
+  ]);
+});
+
 test('scan emits the accumulator of the record’s key for every record, and begins with a fresh seed for each key', async () => {
   let seeds = 0;
   const operator = scanOperator<number, { sum: number; key: number }, number>(stateful(), {

@@ -235,6 +235,59 @@ describe('rx', () => {
   });
 });
 
+describe('functions that are async, from JavaScript', () => {
+  const anything = (value: unknown): never => value as never;
+  const unheard = (): Promise<never> => Promise.reject(new Error('unheard'));
+
+  test.each<[string, (given: () => unknown) => Operator]>([
+    ['map', (given) => mapOperator(context, given)],
+    ['filter', (given) => filterOperator(context, () => anything(given()))],
+    ['tap', (given) => tapOperator(context, () => anything(given()))],
+    ['flatMap', (given) => flatMapOperator<number, unknown>(context, () => anything(given()))],
+  ])('are refused before a promise becomes a record, or an answer: %s', (name, operator) => {
+    for (const given of [unheard, () => Promise.resolve(1), () => ({ then: () => undefined })]) {
+      let calls = 0;
+      const { out, errors } = through(
+        operator(() => {
+          calls++;
+          return given();
+        }),
+        batch([1, 2, 3]),
+      );
+      expect(out).toEqual([]);
+      expect(calls).toBe(1);
+      expect(errors).toEqual([
+        expect.objectContaining({
+          code: 'OPERATOR_FAILED',
+          recoverable: false,
+          message: expect.stringContaining(
+            `Operator step of job test: the function given to ${name} returned a promise`,
+          ) as string,
+        }),
+      ]);
+    }
+  });
+
+  test('are told from what is no iterable, and from verdicts that are no booleans', () => {
+    const asyncGenerator = async function* (): AsyncGenerator<number> {
+      yield await Promise.resolve(1);
+    };
+    for (const given of [asyncGenerator, () => 5, () => undefined, () => null])
+      expect(
+        through(
+          flatMapOperator<number, unknown>(context, () => anything(given())),
+          batch([1]),
+        ).errors,
+      ).toEqual([expect.objectContaining({ message: expect.stringContaining('returned no iterable') as string })]);
+    const verdicts = [1, 0, 'a', '', {}, null];
+    const { out } = through(
+      filterOperator<number>(context, (n) => anything(verdicts[n])),
+      batch([0, 1, 2, 3, 4, 5]),
+    );
+    expect(out).toEqual([batch([0, 2, 4])]);
+  });
+});
+
 describe('flatMap', () => {
   test('closes an iterable that it leaves half read when the stream ends', () => {
     const log: string[] = [];

@@ -23,7 +23,8 @@ export function serializerSuite<T>(test: TestFunction, options: SerializerSuiteO
   const fresh = options.fresh ?? ((): Serializer<T> => serializer);
   const encode = (value: T, out: ByteWriter): void => {
     // Whoever made it may not have kept to the type.
-    const returned = (serializer.encode as (value: T, out: ByteWriter) => unknown)(value, out);
+    const anyKind: { encode(value: T, out: ByteWriter): unknown } = serializer;
+    const returned = anyKind.encode(value, out);
     if (!(returned instanceof Promise)) return;
     returned.catch(() => undefined);
     assert.fail('encode returned a promise');

@@ -1,8 +1,8 @@
 import type { CheckpointSettings } from '../contracts/coordinator.js';
-import type { SourceGrade } from '../contracts/source.js';
+import type { Source, SourceGrade } from '../contracts/source.js';
 import { WeirError } from '../errors.js';
 import {
-  feedbackOf,
+  downstreamOf,
   type LogicalGraph,
   type LogicalNode,
   type SinkNode,
@@ -16,16 +16,25 @@ import { shown } from './shown.js';
  */
 export function checkGuarantees(graph: LogicalGraph, settings: CheckpointSettings | undefined): readonly string[] {
   const notices: string[] = [];
+  const sources = graph.nodes.filter((node) => node.kind === 'source');
+  // What only joins a loop on its way back reaches the sink as well.
+  const behind = (which: (source: Source<unknown>) => boolean): Behind =>
+    downstreamOf(
+      graph,
+      sources.filter(({ source }) => which(source)),
+    );
+  const endless = behind(({ bounded }) => !bounded);
+  const lossy = behind(({ grade }) => grade === 'at-most-once');
+  const weak = behind(({ grade }) => (grade satisfies SourceGrade) !== 'replayable');
   for (const node of graph.nodes) {
     if (node.kind === 'source') notices.push(...neverAcknowledged(node, settings));
     if (node.kind !== 'sink') continue;
-    const sources = sourcesOf(node);
     if (settings === undefined && node.sink.grade === 'exactly-once') {
-      const endless = sources.find(({ source }) => !source.bounded);
-      if (endless !== undefined) {
+      const source = endless.get(node);
+      if (source !== undefined) {
         throw impossible(
           node,
-          `its source ${named(endless)} never ends, and a transactional sink publishes when a checkpoint completes, of which there are none. ` +
+          `its source ${named(source)} never ends, and a transactional sink publishes when a checkpoint completes, of which there are none. ` +
             'Call env.enableCheckpointing(...)',
         );
       }
@@ -33,20 +42,22 @@ export function checkGuarantees(graph: LogicalGraph, settings: CheckpointSetting
         `Sink ${named(node)} is transactional, but without checkpoints it publishes as it goes: at least once, after a restart twice.`,
       );
     }
-    notices.push(...neverVisible(node, sources, settings));
-    checkClaim(node, sources, settings);
+    notices.push(...neverVisible(node, endless.get(node), settings));
+    checkClaim(node, lossy.get(node), weak.get(node), settings);
   }
   return notices;
 }
 
+/** Some source of each node that has one of that kind. */
+type Behind = ReadonlyMap<LogicalNode, SourceNode>;
+
 /** Without an interval checkpoints complete when somebody asks for one, and at the end of all input. */
 function neverVisible(
   node: SinkNode,
-  sources: readonly SourceNode[],
+  endless: SourceNode | undefined,
   settings: CheckpointSettings | undefined,
 ): readonly string[] {
   if (settings === undefined || settings.intervalMs !== undefined) return [];
-  const endless = sources.find(({ source }) => !source.bounded);
   if (endless === undefined || node.sink.grade !== 'exactly-once') return [];
   return [
     `Nothing of what sink ${named(node)} writes becomes visible until somebody asks for a checkpoint, or stops the job with a savepoint: it is transactional, its source ${named(endless)} never ends, and checkpoints have no interval. Pass one to env.enableCheckpointing(...), or set execution.checkpointing.interval.`,
@@ -64,7 +75,12 @@ function neverAcknowledged(node: SourceNode, settings: CheckpointSettings | unde
 
 const CLAIMS: readonly unknown[] = [undefined, 'exactly-once', 'at-least-once', 'at-most-once'];
 
-function checkClaim(node: SinkNode, sources: readonly SourceNode[], settings: CheckpointSettings | undefined): void {
+function checkClaim(
+  node: SinkNode,
+  lossy: SourceNode | undefined,
+  weak: SourceNode | undefined,
+  settings: CheckpointSettings | undefined,
+): void {
   if (!CLAIMS.includes(node.guarantee))
     throw new WeirError(
       'CONFIG_INVALID',
@@ -72,26 +88,12 @@ function checkClaim(node: SinkNode, sources: readonly SourceNode[], settings: Ch
       { recoverable: false },
     );
   if (node.guarantee === undefined || node.guarantee === 'at-most-once') return;
-  const lossy = sources.find(({ source }) => source.grade === 'at-most-once');
   if (lossy !== undefined) throw impossible(node, `its source ${named(lossy)} cannot replay (${lossy.source.grade})`);
   if (node.guarantee !== 'exactly-once') return;
   if (settings === undefined) throw impossible(node, 'no checkpoints are taken. Call env.enableCheckpointing(...)');
   if (settings.mode !== 'exactly-once') throw impossible(node, 'checkpoints are taken in at-least-once mode');
-  const weak = sources.find(({ source }) => (source.grade satisfies SourceGrade) !== 'replayable');
   if (weak !== undefined) throw impossible(node, `its source ${named(weak)} is ${weak.source.grade}, not replayable`);
   if (node.sink.grade === 'at-least-once') throw impossible(node, 'the sink itself repeats output after a failure');
-}
-
-function sourcesOf(node: LogicalNode): SourceNode[] {
-  const found = new Set<LogicalNode>();
-  const visit = (from: LogicalNode): void => {
-    if (found.has(from)) return;
-    found.add(from);
-    // What only joins a loop on its way back reaches the sink as well.
-    for (const edge of [...from.inputs.flat(), ...feedbackOf(from)]) visit(edge.from);
-  };
-  visit(node);
-  return [...found].filter((other) => other.kind === 'source');
 }
 
 function named(node: LogicalNode): string {

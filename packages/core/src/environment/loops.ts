@@ -1,6 +1,6 @@
 import type { JobName } from '../element/ids.js';
 import { WeirError } from '../errors.js';
-import { nameInGraph, type LogicalGraph, type LogicalNode, type SinkNode } from '../graph/stream-node.js';
+import { nameInGraph, downstreamOf, type LogicalGraph, type LogicalNode, type SinkNode } from '../graph/stream-node.js';
 import type { CheckpointingOfJob } from './checkpoint-settings.js';
 
 /**
@@ -9,9 +9,10 @@ import type { CheckpointingOfJob } from './checkpoint-settings.js';
  */
 export function checkLoops(
   job: JobName,
-  { nodes }: LogicalGraph,
+  graph: LogicalGraph,
   settings: CheckpointingOfJob | undefined,
 ): readonly string[] {
+  const { nodes } = graph;
   const heads = nodes.filter(isLoopHead);
   if (settings === undefined || heads.length === 0 || settings.iterations === 'logged') return [];
   const loops = heads.map(nameInGraph).join(', ');
@@ -23,11 +24,12 @@ export function checkLoops(
       { recoverable: false },
     );
   }
+  const behindLoops = downstreamOf(graph, heads, ({ inputs }) => inputs.flat());
   const claiming = nodes.find(
     (node): node is SinkNode =>
       node.kind === 'sink' &&
       (node.guarantee === 'exactly-once' || node.guarantee === 'at-least-once') &&
-      isBehindLoop(node),
+      behindLoops.has(node),
   );
   if (claiming !== undefined) {
     throw new WeirError(
@@ -41,8 +43,4 @@ export function checkLoops(
 
 function isLoopHead(node: LogicalNode): boolean {
   return node.kind === 'operator' && node.loop !== undefined;
-}
-
-function isBehindLoop(node: LogicalNode): boolean {
-  return isLoopHead(node) || node.inputs.some((edges) => edges.some(({ from }) => isBehindLoop(from)));
 }

@@ -4,7 +4,7 @@ import { WeirError } from '../errors.js';
 import type { OperatorSpec } from '../operator/operator.js';
 import { requireSink, requireSource } from './require-connector.js';
 import type { OperatorOptions, SinkOptions, Stream } from './stream.js';
-import { nameInGraph } from './stream-node.js';
+import { nameInGraph, upstreamOf } from './stream-node.js';
 import type { LogicalEdge, LogicalGraph, LogicalNode, LoopNode, StreamNode } from './stream-node.js';
 
 const FORWARD = { kind: 'forward' } as const;
@@ -119,14 +119,8 @@ export function looped<O, G extends SourceGrade>(
 }
 
 function comesFrom(stream: Stream<unknown>, origin: LogicalNode): boolean {
-  const seen = new Set<LogicalNode>();
-  const visit = (node: LogicalNode): boolean => {
-    if (node === origin) return true;
-    if (seen.has(node)) return false;
-    seen.add(node);
-    return node.inputs.some((edges) => edges.some(({ from }) => visit(from)));
-  };
-  return stream['~node'].edges.some(({ from }) => visit(from));
+  const ends = stream['~node'].edges.map(({ from }) => from);
+  return upstreamOf(ends, ({ inputs }) => inputs.flat()).has(origin);
 }
 
 function invalidLoop(head: LogicalNode, what: string): WeirError {

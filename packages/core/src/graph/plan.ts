@@ -1,11 +1,20 @@
-import type { OperatorDescription, PlanDescription, StageDescription } from '../contracts/coordinator.js';
+import type { OperatorDescription, PlanDescription } from '../contracts/coordinator.js';
 import type { OperatorUid, StageId } from '../element/ids.js';
 import { DEFAULT_MAX_PARALLELISM, MAX_MAX_PARALLELISM } from '../element/key-group.js';
 import type { Partitioning } from '../channel/partitioner.js';
 import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
+import { grouped } from '../element/grouped.js';
 import { graphHash } from './graph-hash.js';
-import { feedbackOf, nameInGraph, type LogicalEdge, type LogicalGraph, type LogicalNode } from './stream-node.js';
+import {
+  edgesInto,
+  nameInGraph,
+  upstreamOf,
+  feedbackOf,
+  type LogicalEdge,
+  type LogicalGraph,
+  type LogicalNode,
+} from './stream-node.js';
 
 /** What runs: stages in topological order, each a chain of operators with no exchange inside, and the edges between them. */
 export interface Plan {
@@ -55,9 +64,10 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
 
   const stageOf = new Map<LogicalNode, LogicalNode[]>();
   const chains: LogicalNode[][] = [];
+  const consumers = countConsumers(graph);
   // Nodes were written in topological order: a stream exists before what is piped behind it.
   for (const node of graph.nodes) {
-    const before = chainableUpstream(node, graph, parallelismOf);
+    const before = chainableUpstream(node, consumers, parallelismOf);
     const chain = before === undefined ? [] : (stageOf.get(before) as LogicalNode[]);
     if (before === undefined) chains.push(chain);
     chain.push(node);
@@ -75,17 +85,18 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
       inputs: head.inputs.length,
     };
   });
-  const planned = (edge: LogicalEdge, head: LogicalNode, input: number): PlannedEdge => ({
+  const heads = chains.map((chain) => chain[0] as LogicalNode);
+  const planned = (edge: LogicalEdge, head: LogicalNode, input: number, chainable?: LogicalNode): PlannedEdge => ({
     from: idOf(edge.from),
     to: uidOf(head),
     input,
     partitioning: carried(edge.partitioning, parallelismOf(edge.from), parallelismOf(head)),
-    isByParallelism: chainableUpstream(head, graph, () => 1) === edge.from,
+    isByParallelism: chainable === edge.from,
   });
-  const heads = chains.map((chain) => chain[0] as LogicalNode);
-  const edges = heads.flatMap((head) =>
-    head.inputs.flatMap((into, input) => into.map((edge) => planned(edge, head, input))),
-  );
+  const edges = heads.flatMap((head) => {
+    const chainable = chainableUpstream(head, consumers, () => 1);
+    return head.inputs.flatMap((into, input) => into.map((edge) => planned(edge, head, input, chainable)));
+  });
   const feedback = heads.flatMap((head) => feedbackOf(head).map((edge) => planned(edge, head, 0)));
   const derivedUids = graph.nodes.filter((node) => node.uid === undefined && isStateful(node)).map(uidOf);
   return { stages, edges, feedback, isMaxParallelismSet: options.maxParallelism !== undefined, derivedUids };
@@ -98,12 +109,14 @@ export function withMaxParallelism(plan: Plan, maxParallelism: number): Plan {
 
 /** The plan as plain data, for the coordinator. */
 export function describePlan(plan: Plan): PlanDescription {
+  const feedback = grouped(plan.feedback, ({ to }) => to);
   const stages = plan.stages.map(({ id, parallelism, maxParallelism, inputs, operators }) => ({
     id,
     parallelism,
     maxParallelism,
     isSource: inputs === 0,
-    feedback: feedbackInto(id, plan),
+    // Undefined for a stage that is no head of a loop.
+    feedback: feedback.get(id)?.map(({ from, partitioning }) => ({ from, partitioning: partitioning.kind })),
     operators: operators.map(({ uid, node }): OperatorDescription => ({
       uid,
       name: node.name,
@@ -119,14 +132,6 @@ export function describePlan(plan: Plan): PlanDescription {
   return { graphHash: graphHash(stages, plan.edges), isMaxParallelismSet: plan.isMaxParallelismSet, stages, edges };
 }
 
-/** Undefined for a stage that is no head of a loop. */
-function feedbackInto(id: StageId, { feedback }: Plan): StageDescription['feedback'] {
-  const into = feedback.filter(({ to }) => to === id);
-  return into.length === 0
-    ? undefined
-    : into.map(({ from, partitioning }) => ({ from, partitioning: partitioning.kind }));
-}
-
 function isStateful(node: LogicalNode): boolean {
   return node.kind !== 'operator' || node.spec.isStateful;
 }
@@ -134,20 +139,22 @@ function isStateful(node: LogicalNode): boolean {
 /** Operators share a stage where records go forward one to one between exactly two of them. */
 function chainableUpstream(
   node: LogicalNode,
-  graph: LogicalGraph,
+  consumers: ReadonlyMap<LogicalNode, number>,
   parallelismOf: (node: LogicalNode) => number,
 ): LogicalNode | undefined {
-  const [edge, ...more] = node.inputs.flat();
-  if (edge === undefined || more.length > 0 || edge.partitioning.kind !== 'forward') return undefined;
+  const into = edgesInto(node);
+  const [edge] = into;
   // Records come back to the head of a loop, so it is the head of its stage too.
-  if (feedbackOf(node).length > 0) return undefined;
-  const consumers = graph.nodes.flatMap(edgesInto).filter(({ from }) => from === edge.from);
-  if (consumers.length > 1 || parallelismOf(edge.from) !== parallelismOf(node)) return undefined;
+  if (edge === undefined || into.length > 1 || edge.partitioning.kind !== 'forward') return undefined;
+  if ((consumers.get(edge.from) ?? 0) > 1 || parallelismOf(edge.from) !== parallelismOf(node)) return undefined;
   return edge.from;
 }
 
-function edgesInto(node: LogicalNode): readonly LogicalEdge[] {
-  return [...node.inputs.flat(), ...feedbackOf(node)];
+/** Edges out of each node. */
+function countConsumers({ nodes }: LogicalGraph): ReadonlyMap<LogicalNode, number> {
+  const counts = new Map<LogicalNode, number>();
+  for (const node of nodes) for (const { from } of edgesInto(node)) counts.set(from, (counts.get(from) ?? 0) + 1);
+  return counts;
 }
 
 /** Forward is one to one; between different parallelisms records are dealt out in turn instead. */
@@ -187,14 +194,9 @@ function requireComplete(graph: LogicalGraph): void {
   if (graph.nodes.length === 0) {
     throw new WeirError('GRAPH_EMPTY', 'The job has no source: call env.from(...) before starting it.');
   }
-  const ending = new Set<LogicalNode>();
-  const reach = (node: LogicalNode): void => {
-    if (ending.has(node)) return;
-    ending.add(node);
-    for (const { from } of edgesInto(node)) reach(from);
-  };
-  for (const node of graph.nodes) if (node.kind === 'sink') reach(node);
-  const consumed = new Set(graph.nodes.flatMap((node) => edgesInto(node).map(({ from }) => from)));
+  const ending = upstreamOf(graph.nodes.filter(({ kind }) => kind === 'sink'));
+  if (ending.size === graph.nodes.length) return;
+  const consumed = countConsumers(graph);
   // What only goes round is consumed, and ends nowhere all the same.
   const loose =
     graph.nodes.find((node) => !ending.has(node) && !consumed.has(node)) ??

@@ -76,6 +76,48 @@ export function feedbackOf(node: LogicalNode): readonly LogicalEdge[] {
   return node.kind === 'operator' ? (node.loop?.feedback ?? []) : [];
 }
 
+/** Edges into `node`, those that lead back to it among them. */
+export function edgesInto(node: LogicalNode): readonly LogicalEdge[] {
+  const feedback = feedbackOf(node);
+  const [only, ...others] = node.inputs;
+  // Of most nodes, and for graphs of many thousand of them.
+  if (only !== undefined && others.length === 0 && feedback.length === 0) return only;
+  return [...node.inputs.flat(), ...feedback];
+}
+
+// Graphs may be of any depth, so nothing here calls itself. A set or map that grows while it is walked through is walked through to its end.
+
+/** `nodes`, and all whose records reach one of them. `into` says over which edges. */
+export function upstreamOf(
+  nodes: readonly LogicalNode[],
+  into: (node: LogicalNode) => readonly LogicalEdge[] = edgesInto,
+): ReadonlySet<LogicalNode> {
+  const found = new Set(nodes);
+  for (const node of found) for (const { from } of into(node)) found.add(from);
+  return found;
+}
+
+/** Every node that records of one of `origins` reach, with the first of these; `into` as for {@link upstreamOf}. */
+export function downstreamOf<N extends LogicalNode>(
+  { nodes }: LogicalGraph,
+  origins: readonly N[],
+  into: (node: LogicalNode) => readonly LogicalEdge[] = edgesInto,
+): ReadonlyMap<LogicalNode, N> {
+  const found = new Map<LogicalNode, N>();
+  if (origins.length === 0) return found;
+  const consumers = nodes.map((): LogicalNode[] => []);
+  for (const node of nodes) for (const { from } of into(node)) consumers[from.id]?.push(node);
+  for (const origin of origins) {
+    const reached = new Set<LogicalNode>([origin]);
+    for (const node of reached) {
+      if (found.has(node)) continue;
+      found.set(node, origin);
+      for (const consumer of consumers[node.id] ?? []) reached.add(consumer);
+    }
+  }
+  return found;
+}
+
 /** What errors call a node before it has a uid for certain. */
 export function nameInGraph({ name, uid, id }: LogicalNode): string {
   return `${name} "${uid ?? `number ${String(id)}`}"`;

@@ -26,6 +26,7 @@ import {
   type StageId,
   type SubtaskId,
 } from '../element/ids.js';
+import { grouped } from '../element/grouped.js';
 import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
 import type { LoopNode } from '../graph/stream-node.js';
@@ -282,10 +283,8 @@ export class Attempt implements AttemptGateway {
     const running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id));
     this.#locations.set(barrier.checkpointId, location);
     if (barrier.stop === 'drain') this.#draining = barrier.checkpointId;
-    this.#sources.triggered(
-      barrier.checkpointId,
-      (uid) => running.filter(({ stage }) => stage.operators[0]?.uid === uid).length,
-    );
+    const byHead = grouped(running, ({ stage }) => stage.operators[0]?.uid);
+    this.#sources.triggered(barrier.checkpointId, (uid) => byHead.get(uid)?.length ?? 0);
     for (const { subtask } of running) if (subtask.needsTrigger) subtask.trigger(barrier);
     for (const { subtask } of this.#subtasks) if (this.#isFinished(subtask.id)) subtask.passOn(barrier);
     this.#barrierWaits?.triggered();
@@ -406,8 +405,8 @@ export class Attempt implements AttemptGateway {
   #watchLoops(): void {
     const { plan } = this.#options;
     const heads = new Set(plan.feedback.map(({ to }) => to));
-    const subtasksOf = (stage: StageId): readonly Subtask[] =>
-      this.#subtasks.filter((entry) => entry.stage.id === stage).map(({ subtask }) => subtask);
+    const byStage = grouped(this.#subtasks, ({ stage }) => stage.id);
+    const subtasksOf = (stage: StageId): readonly Subtask[] => (byStage.get(stage) ?? []).map(({ subtask }) => subtask);
     for (const head of heads) {
       const stages = stagesOfLoop(plan, head);
       const others = [...stages].filter((stage) => stage !== head);

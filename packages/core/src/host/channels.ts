@@ -1,4 +1,5 @@
 import { Channel } from '../channel/channel.js';
+import { grouped } from '../element/grouped.js';
 import type { OperatorUid, StageId } from '../element/ids.js';
 import type { Plan, PlannedEdge, PlannedStage } from '../graph/plan.js';
 import type { ChannelName } from '../snapshot/channel-state.js';
@@ -21,7 +22,12 @@ export function wire(plan: Plan): Wiring {
   const outputs = new Map<string, OutputEdge[]>();
   const stages = new Map(plan.stages.map((stage) => [stage.id, stage]));
   const aligned = alwaysAligned(plan.edges);
-  const all = [...plan.edges, ...plan.feedback];
+  // Which of the edges out of its stage each is.
+  const outputOf = new Map(
+    [...grouped([...plan.edges, ...plan.feedback], ({ from }) => from).values()].flatMap((edges) =>
+      edges.map((edge, index) => [edge, index] as const),
+    ),
+  );
   const connect = (
     edge: PlannedEdge,
     mayOvertake: boolean,
@@ -31,7 +37,12 @@ export function wire(plan: Plan): Wiring {
     const consumer = stages.get(to);
     const producing = stages.get(from);
     if (consumer === undefined || producing === undefined) return;
-    const name = { producer: tailOf(producing), output: outputOf(edge, all), consumer: headOf(consumer), input };
+    const name = {
+      producer: tailOf(producing),
+      output: outputOf.get(edge) as number,
+      consumer: headOf(consumer),
+      input,
+    };
     for (let producer = 0; producer < producing.parallelism; producer++) {
       const targets =
         partitioning.kind === 'forward'
@@ -76,11 +87,6 @@ function alwaysAligned(edges: readonly PlannedEdge[]): ReadonlySet<StageId> {
 
 function canOvertake({ partitioning: { kind }, isByParallelism }: PlannedEdge): boolean {
   return !isByParallelism && (kind === 'hash' || kind === 'rebalance');
-}
-
-/** Which of the edges out of its stage this is. */
-function outputOf(edge: PlannedEdge, edges: readonly PlannedEdge[]): number {
-  return edges.filter(({ from }) => from === edge.from).indexOf(edge);
 }
 
 function headOf({ operators, id }: PlannedStage): OperatorUid {

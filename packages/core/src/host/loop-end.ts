@@ -1,3 +1,4 @@
+import { grouped } from '../element/grouped.js';
 import type { StageId } from '../element/ids.js';
 import type { Plan, PlannedEdge } from '../graph/plan.js';
 
@@ -45,11 +46,13 @@ export class LoopEnd {
 
 /** The stages between the head of a loop and its feedback edges, both ends included. Loops inside of it are part of it. */
 export function stagesOfLoop({ edges, feedback }: Plan, head: StageId): ReadonlySet<StageId> {
-  const behind = closure([head], edges, (edge) => [edge.from, edge.to]);
-  const within = [...edges, ...feedback.filter(({ to }) => to !== head && behind.has(to))];
-  const ends = feedback.filter(({ to }) => to === head).map(({ from }) => from);
-  const reached = closure([head], within, (edge) => [edge.from, edge.to]);
-  const reaching = closure(ends, within, (edge) => [edge.to, edge.from]);
+  const from = (edge: PlannedEdge): StageId => edge.from;
+  const to = (edge: PlannedEdge): StageId => edge.to;
+  const behind = closure([head], edges, from, to);
+  const within = [...edges, ...feedback.filter((edge) => edge.to !== head && behind.has(edge.to))];
+  const ends = feedback.filter((edge) => edge.to === head).map(from);
+  const reached = closure([head], within, from, to);
+  const reaching = closure(ends, within, to, from);
   return new Set([...reached].filter((stage) => reaching.has(stage)));
 }
 
@@ -57,14 +60,11 @@ export function stagesOfLoop({ edges, feedback }: Plan, head: StageId): Readonly
 function closure(
   start: readonly StageId[],
   edges: readonly PlannedEdge[],
-  direction: (edge: PlannedEdge) => readonly [from: StageId, to: StageId],
+  from: (edge: PlannedEdge) => StageId,
+  to: (edge: PlannedEdge) => StageId,
 ): ReadonlySet<StageId> {
+  const leaving = grouped(edges, from);
   const found = new Set(start);
-  for (const stage of found) {
-    for (const edge of edges) {
-      const [from, to] = direction(edge);
-      if (from === stage) found.add(to);
-    }
-  }
+  for (const stage of found) for (const edge of leaving.get(stage) ?? []) found.add(to(edge));
   return found;
 }

@@ -12,9 +12,11 @@ export class StageFlow implements Flow {
   readonly #isMakingWay: () => boolean;
   readonly #onSettled: (failure: { readonly error: unknown } | undefined) => void;
   #slice: Pick<Slice, 'isOver'> | undefined;
-  #suspended: (() => void)[] = [];
-  /** Of operators that hold what they were handed until a barrier has gone on. */
-  readonly #held = new Set<() => void>();
+  /** By segments of the stage. */
+  readonly #suspended: (() => void)[][] = [[]];
+  #suspensions = 0;
+  /** Of operators that hold what they were handed until a barrier has gone on, and their segments. */
+  readonly #held = new Map<() => void, number>();
   #heldRecords = 0;
   #waits = new Set<Promise<void>>();
   #drains: Drain[] = [];
@@ -35,8 +37,15 @@ export class StageFlow implements Flow {
     return this.#slice === undefined || !this.#slice.isOver();
   }
 
-  suspend(resume: () => void): void {
-    this.#suspended.push(resume);
+  suspend(resume: () => void, segment = 0): void {
+    while (this.#suspended.length <= segment) this.#suspended.push([]);
+    this.#suspended[segment]?.push(resume);
+    this.#suspensions++;
+  }
+
+  /** The flow of an operator in that segment of the stage. */
+  inSegment(segment: number): Flow {
+    return segment === 0 ? this : new SegmentFlow(this, segment);
   }
 
   get isMakingWay(): boolean {
@@ -47,8 +56,8 @@ export class StageFlow implements Flow {
     return this.#heldRecords;
   }
 
-  hold(records: number, release: () => void): void {
-    this.#held.add(release);
+  hold(records: number, release: () => void, segment = 0): void {
+    this.#held.set(release, segment);
     this.#heldRecords += records;
   }
 
@@ -71,24 +80,39 @@ export class StageFlow implements Flow {
     return this.#waits.size > 0;
   }
   get isSuspended(): boolean {
-    return this.#suspended.length > 0 || (this.#held.size > 0 && !this.#isMakingWay());
+    return this.#suspensions > 0 || (this.#held.size > 0 && !this.#isMakingWay());
   }
 
   begin(slice: Pick<Slice, 'isOver'>): void {
     this.#slice = slice;
   }
 
-  /** Goes on with the operator that suspended first, which is the last one in the stage; those before it stay suspended. */
+  /**
+   * Goes on with the operator that suspended first, which is the last one of its segment; those before it stay suspended. Segments further down go
+   * first.
+   */
   resume(): void {
-    if (!this.#isMakingWay()) {
-      this.#suspended.unshift(...this.#held);
-      this.#held.clear();
+    if (!this.#isMakingWay()) this.#release();
+    const segment = this.#suspended.findLastIndex(({ length }) => length > 0);
+    const [first, ...rest] = this.#suspended[segment] ?? [];
+    if (first !== undefined) {
+      this.#suspended[segment] = [];
+      this.#suspensions--;
+      first();
+      this.#suspended[segment].push(...rest);
     }
-    const [first, ...rest] = this.#suspended;
-    this.#suspended = [];
-    first?.();
-    this.#suspended.push(...rest);
     this.#lookIfDrained();
+  }
+
+  /** What is held goes on before anything else. */
+  #release(): void {
+    if (this.#held.size === 0) return;
+    for (const [release, segment] of [...this.#held].toReversed()) {
+      this.suspend(release, segment);
+      const all = this.#suspended[segment] as (() => void)[];
+      all.unshift(all.pop() as () => void);
+    }
+    this.#held.clear();
   }
 
   /** Settles when nothing is waited for any more. */
@@ -112,5 +136,31 @@ export class StageFlow implements Flow {
   #lookIfDrained(): void {
     if (this.isWaiting || this.isSuspended) return;
     for (const { resolve } of this.#drains.splice(0)) resolve();
+  }
+}
+
+class SegmentFlow implements Flow {
+  readonly #stage: StageFlow;
+  readonly #segment: number;
+
+  constructor(stage: StageFlow, segment: number) {
+    this.#stage = stage;
+    this.#segment = segment;
+  }
+
+  get isMakingWay(): boolean {
+    return this.#stage.isMakingWay;
+  }
+  isOpen(): boolean {
+    return this.#stage.isOpen();
+  }
+  suspend(resume: () => void): void {
+    this.#stage.suspend(resume, this.#segment);
+  }
+  hold(records: number, release: () => void): void {
+    this.#stage.hold(records, release, this.#segment);
+  }
+  waitFor(settled: Promise<void>): void {
+    this.#stage.waitFor(settled);
   }
 }

@@ -8,6 +8,7 @@ import { together } from '../errors.js';
 import type { Operator, OperatorEnd, RestoredState } from '../operator/operator.js';
 import { encodeCapture, type EncodedCapture } from '../snapshot/encode-capture.js';
 import { inOrder } from './in-order.js';
+import { inSegments, Relay } from './segments.js';
 
 export interface StageOperator {
   readonly uid: OperatorUid;
@@ -25,6 +26,10 @@ export interface StageOptions {
   readonly drained: () => Promise<void> | undefined;
   /** What an operator threw, with its name on it. */
   readonly failureOf: (uid: OperatorUid, error: unknown) => unknown;
+  /** Between the segments of a long stage. Whoever says that flow is open looks into it. */
+  readonly relay?: Relay | undefined;
+  /** Lets others run now and then while many operators are opened or closed; undefined: it is not time for that. */
+  readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
 /**
@@ -35,26 +40,44 @@ export interface StageOptions {
 export class Stage {
   readonly #options: StageOptions;
   readonly #heads: readonly Subject<StreamElement<unknown>>[];
-  readonly #subscription: Subscription;
+  readonly #subscriptions: readonly Subscription[];
 
   constructor(options: StageOptions) {
     this.#options = options;
-    const { operators, inputs, output, failed, failureOf } = options;
+    const { operators, inputs, output, failed, failureOf, relay = new Relay() } = options;
     this.#heads = Array.from({ length: inputs }, () => new Subject());
     const last = operators.at(-1);
     if (last === undefined) throw new RangeError('a stage has at least one operator');
-    this.#subscription = chain(operators, this.#heads).subscribe({
-      next: (element) => {
-        try {
-          output(element);
-        } catch (error) {
-          failed(failureOf(last.uid, error));
-        }
-      },
-      error: (error: unknown) => {
-        failed(error);
-      },
-    });
+    const segments = inSegments(operators);
+    const error = (cause: unknown): void => {
+      failed(cause);
+    };
+    const leave = (element: StreamElement<unknown>): void => {
+      try {
+        output(element);
+      } catch (cause) {
+        failed(failureOf(last.uid, cause));
+      }
+    };
+    // Tail first, so that somebody is there for what an operator emits at once.
+    this.#subscriptions = segments
+      .map((members, segment) => ({ members, segment }))
+      .toReversed()
+      .map(({ members, segment }) => {
+        const heads = segment === 0 ? this.#heads : [new Subject<StreamElement<unknown>>()];
+        const next =
+          segment === segments.length - 1
+            ? leave
+            : (element: StreamElement<unknown>): void => {
+                relay.send(segment + 1, element);
+              };
+        const subscription = chain(members, heads).subscribe({ next, error });
+        if (segment > 0)
+          relay.connect(segment, (element) => {
+            heads[0]?.next(element);
+          });
+        return subscription;
+      });
   }
 
   get hasUnionState(): boolean {
@@ -62,7 +85,10 @@ export class Stage {
   }
 
   async restoreAndOpen(restored: (uid: OperatorUid) => RestoredState | undefined): Promise<void> {
-    for (const member of this.#options.operators.toReversed()) {
+    const { operators, pause } = this.#options;
+    for (const member of operators.toReversed()) {
+      const pausing = pause?.();
+      if (pausing !== undefined) await pausing;
       const state = restored(member.uid);
       if (state !== undefined) await this.#call(member, (operator) => operator.restore?.(state));
       await this.#call(member, (operator) => operator.open?.());
@@ -124,14 +150,18 @@ export class Stage {
 
   /** Closes every operator, tail first, whatever the others do; every error is told in the end. */
   async close(end: OperatorEnd): Promise<void> {
-    const { operators, failureOf } = this.#options;
+    const { operators, failureOf, pause } = this.#options;
     const errors: unknown[] = [];
-    try {
-      this.#subscription.unsubscribe();
-    } catch (error) {
-      errors.push(error);
+    for (const subscription of this.#subscriptions) {
+      try {
+        subscription.unsubscribe();
+      } catch (error) {
+        errors.push(error);
+      }
     }
     for (const { uid, operator } of operators.toReversed()) {
+      const pausing = pause?.();
+      if (pausing !== undefined) await pausing;
       try {
         await operator.close?.(end);
       } catch (error) {

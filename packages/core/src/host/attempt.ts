@@ -40,15 +40,17 @@ import { restoredState } from '../snapshot/restored-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { CompileSchema } from '../state/schema-check.js';
 import { withPlace } from '../state/with-place.js';
+import { segmentOf } from '../stage/segments.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
-import { wire } from './channels.js';
+import { wire, type Wiring } from './channels.js';
 import type { InputChannel } from './input-gate.js';
 import type { LocalCopies, RestoredBytes } from './local-copies.js';
 import { LoopEnd, stagesOfLoop } from './loop-end.js';
 import type { FeedbackChannel } from './loop-head.js';
-import { operatorContext, type OperatorOwner } from './operator-context.js';
+import { operatorContext, type AttemptSurroundings, type OperatorOwner } from './operator-context.js';
 import { refuseUnreadState } from './refuse-unread-state.js';
+import { Pauses } from './pauses.js';
 import { restoreInFlight } from './restore-in-flight.js';
 import { restoreLoop } from './restore-loop.js';
 import { Scheduler } from './scheduler.js';
@@ -113,7 +115,10 @@ export class Attempt implements AttemptGateway {
   readonly attempt: AttemptNumber;
   readonly #options: AttemptOptions;
   readonly #abort = new AbortController();
+  /** What contexts of operators have in common. */
+  readonly #ofOperators: AttemptSurroundings;
   readonly #scheduler: Scheduler;
+  readonly #pauses: Pauses;
   readonly #sources = new Sources();
   readonly #subtasks: RunningSubtask[] = [];
   /** Each takes a subtask's metrics back. */
@@ -133,6 +138,7 @@ export class Attempt implements AttemptGateway {
   /** The savepoint for which data has ended: there is no way back from it. */
   #draining: CheckpointId | undefined;
   #opening: Promise<void> = Promise.resolve();
+  #making: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   readonly #ended: Promise<void>;
   #onAllEnded: () => void = () => undefined;
@@ -143,8 +149,10 @@ export class Attempt implements AttemptGateway {
     const { job, restore, lineage, allowDuplicates = false, branch = () => lineage, emit = () => undefined } = options;
     this.#places = new SinkPlaces({ job, restore, allowDuplicates, branch, emit });
     this.#lineage = lineage;
+    this.#ofOperators = { ...options, signal: this.#abort.signal };
     if (options.restore !== undefined) this.#reading = options.localCopies?.reading(options.restore);
     this.#scheduler = new Scheduler(options.clock);
+    this.#pauses = new Pauses(options.clock);
     this.#finished = new Set(options.restore?.finished);
     // Every reader, writer and wait of every subtask may listen; more than ten are no leak.
     setMaxListeners(0, this.#abort.signal);
@@ -155,56 +163,6 @@ export class Attempt implements AttemptGateway {
     this.#ended = new Promise<void>((resolve) => {
       this.#onAllEnded = resolve;
     });
-    const wiring = wire(options.plan);
-    for (const stage of options.plan.stages) {
-      for (let index = 0; index < stage.parallelism; index++) {
-        const stores: KeyedStateStore[] = [];
-        const inputs = wiring.inputs(stage.id, index);
-        const feedback = wiring.feedback(stage.id, index);
-        const subtask = new Subtask({
-          job: options.job,
-          // Events carry it to whoever subscribes.
-          id: Object.freeze({ stage: stage.id, index }),
-          attempt: options.attempt,
-          keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
-          inputCount: stage.inputs,
-          inputs,
-          loop: this.#loopOf(stage, feedback),
-          outputs: wiring.outputs(stage.id, index),
-          mode: options.mode,
-          checkpointsAfterEnd: options.checkpointsAfterFinish ?? true,
-          clock: options.clock,
-          scheduler: this.#scheduler,
-          signal: this.#abort.signal,
-          location: (checkpointId) => this.#locations.get(checkpointId),
-          localCopies: options.localCopies,
-          isPressed: () => stores.some((store) => store.isPressed()),
-          report: options.report,
-          onForwarded: (checkpointId) => {
-            if (stage.inputs === 0) this.#sources.injected((stage.operators[0] as PlannedOperator).uid, checkpointId);
-          },
-          onIdle: () => {
-            for (const end of this.#loopEnds.get(stage.id) ?? []) end.look();
-          },
-          onEnded: () => {
-            if (--this.#running === 0) this.#onAllEnded();
-          },
-          othersRun: () => this.#running > 0,
-          onLeft: () => {
-            // Its operators close them.
-            stores.length = 0;
-            this.#onLeft(subtask.id);
-          },
-          onFailed: (error) => {
-            this.fail(error);
-          },
-        });
-        this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
-        this.#subtasks.push({ subtask, stage, stores, inputs, feedback });
-      }
-    }
-    this.#running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id)).length;
-    this.#watchLoops();
   }
 
   /** Aborts with the first failure, or the reason of `cancel`, when the attempt ends in any way but its natural one. */
@@ -231,33 +189,105 @@ export class Attempt implements AttemptGateway {
     return this.#opening;
   }
 
+  /** Everything that subtasks consist of, before anything of them is opened. */
+  async #make(): Promise<void> {
+    const { plan } = this.#options;
+    const wiring = await wire(plan, this.#pauses.due);
+    for (const stage of plan.stages) {
+      for (let index = 0; index < stage.parallelism; index++) {
+        await this.#pauses.due();
+        this.#abort.signal.throwIfAborted();
+        this.#subtasks.push(this.#subtask(stage, index, wiring));
+      }
+    }
+    this.#running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id)).length;
+    this.#watchLoops();
+  }
+
+  #subtask(stage: PlannedStage, index: number, wiring: Wiring): RunningSubtask {
+    const options = this.#options;
+    const stores: KeyedStateStore[] = [];
+    const inputs = wiring.inputs(stage.id, index);
+    const feedback = wiring.feedback(stage.id, index);
+    const subtask = new Subtask({
+      job: options.job,
+      // Events carry it to whoever subscribes.
+      id: Object.freeze({ stage: stage.id, index }),
+      attempt: options.attempt,
+      keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
+      inputCount: stage.inputs,
+      inputs,
+      loop: this.#loopOf(stage, feedback),
+      outputs: wiring.outputs(stage.id, index),
+      mode: options.mode,
+      checkpointsAfterEnd: options.checkpointsAfterFinish ?? true,
+      clock: options.clock,
+      scheduler: this.#scheduler,
+      signal: this.#abort.signal,
+      location: (checkpointId) => this.#locations.get(checkpointId),
+      localCopies: options.localCopies,
+      isPressed: () => stores.some((store) => store.isPressed()),
+      report: options.report,
+      onForwarded: (checkpointId) => {
+        if (stage.inputs === 0) this.#sources.injected((stage.operators[0] as PlannedOperator).uid, checkpointId);
+      },
+      onIdle: () => {
+        for (const end of this.#loopEnds.get(stage.id) ?? []) end.look();
+      },
+      onEnded: () => {
+        if (--this.#running === 0) this.#onAllEnded();
+      },
+      othersRun: () => this.#running > 0,
+      onLeft: () => {
+        // Its operators close them.
+        stores.length = 0;
+        this.#onLeft(subtask.id);
+      },
+      onFailed: (error) => {
+        this.fail(error);
+      },
+    });
+    this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
+    return { subtask, stage, stores, inputs, feedback, flow: subtask.flow };
+  }
+
   async #open(): Promise<void> {
-    const { plan, restore } = this.#options;
+    const { plan, restore, calls } = this.#options;
+    this.#pauses.begin();
+    this.#making = this.#make();
+    await this.#making;
     // What the outside has is looked at before anything is changed there, or a source started.
     this.#lineage = await this.#places.open(this.#sinks(), this.#surroundings());
     for (const stage of plan.stages) {
       for (const operator of stage.operators) {
         const { node, uid } = operator;
+        if (node.kind === 'operator' || (node.kind === 'source' && this.#hasFinished(stage))) continue;
+        await this.#pauses.due();
         this.#abort.signal.throwIfAborted();
         const context = this.#context(stage, operator, 0);
-        if (this.#hasFinished(stage) && node.kind === 'source') continue;
-        const { calls } = this.#options;
         if (node.kind === 'source')
           await this.#sources.start(boundedSource(node.source, uid, calls), context, restore?.enumerators.get(uid));
-        if (node.kind === 'sink') await prepareSink(boundedSink(node.sink, uid, calls), context, this.#surroundings());
+        else await prepareSink(boundedSink(node.sink, uid, calls), context, this.#surroundings());
       }
     }
-    const opened = this.#subtasks.map(async (entry) => {
-      try {
-        await this.#openSubtask(entry);
-      } catch (error) {
-        // The others hear of it at once: one that waits for something in vain would keep this attempt from failing.
-        this.fail(error);
-      }
-    });
+    const opened: Promise<void>[] = [];
+    for (const entry of this.#subtasks) {
+      await this.#pauses.due();
+      // In the same turn as the others, but for very many.
+      opened.push(this.#opened(entry));
+    }
     await Promise.all(opened);
     this.#abort.signal.throwIfAborted();
     if (this.#reading !== undefined) this.#options.onRead?.(this.#reading.bytes());
+  }
+
+  async #opened(entry: RunningSubtask): Promise<void> {
+    try {
+      await this.#openSubtask(entry);
+    } catch (error) {
+      // The others hear of it at once: one that waits for something in vain would keep this attempt from failing.
+      this.fail(error);
+    }
   }
 
   start(): void {
@@ -340,12 +370,17 @@ export class Attempt implements AttemptGateway {
       this.fail(
         new WeirError('JOB_CANCELLED', `Attempt ${String(this.attempt)} of job ${this.#options.job} was ended.`),
       );
+    await this.#making.catch(() => undefined);
+    this.#pauses.begin();
+    const closing: Promise<readonly PromiseSettledResult<void>[]>[] = [];
+    for (const { subtask } of this.#subtasks) {
+      await this.#pauses.due();
+      closing.push(Promise.allSettled([subtask.close(end)]));
+    }
     const opened = this.#opening.catch(() => undefined);
+    closing.push(allClosed([opened.then(() => this.#sources.close())]));
     try {
-      await allClosed([
-        ...this.#subtasks.map(({ subtask }) => subtask.close(end)),
-        opened.then(() => this.#sources.close()),
-      ]);
+      await allClosed(closing);
     } finally {
       for (const hide of this.#hideMetrics) hide();
       this.#scheduler.stop();
@@ -431,10 +466,12 @@ export class Attempt implements AttemptGateway {
 
   /** Commits what a subtask that has finished had prepared; nothing else of it is opened. */
   async #commitRest({ subtask, stage, stores }: RunningSubtask): Promise<void> {
+    const restored = this.#restored(subtask.id);
     for (const planned of stage.operators) {
-      const state = this.#restored(subtask.id, planned.uid);
-      if (planned.node.kind !== 'sink' || state === undefined) continue;
-      const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
+      if (planned.node.kind !== 'sink') continue;
+      const state = restored(planned.uid);
+      if (state === undefined) continue;
+      const context = this.#context(stage, planned, subtask.id.index, { subtask, stores, flow: subtask.flow });
       await this.#sinkOperator(planned.node.sink, context).commitRestored(state);
     }
   }
@@ -447,18 +484,27 @@ export class Attempt implements AttemptGateway {
       return;
     }
     let source: SourceOperator<unknown> | undefined;
-    const operators = stage.operators.map((planned): StageOperator => {
-      const context = this.#context(stage, planned, subtask.id.index, { subtask, stores });
-      const operator = this.#operator(planned, context);
-      if (operator instanceof SourceOperator) source = operator;
-      return { uid: planned.uid, operator };
-    });
-    await subtask.open(operators, source, (uid) => {
-      const state = this.#restored(subtask.id, uid);
-      const planned = stage.operators.find((operator) => operator.uid === uid);
-      if (state !== undefined && planned !== undefined) refuseUnreadState(planned, state, this.#options.clock);
+    const planned = new Map(stage.operators.map((operator) => [operator.uid, operator]));
+    const restored = this.#restored(subtask.id);
+    const operators: StageOperator[] = [];
+    for (const [place, operator] of stage.operators.entries()) {
+      const pausing = this.#pauses.due();
+      if (pausing !== undefined) await pausing;
+      const flow = subtask.flow.inSegment(segmentOf(place));
+      const created = this.#operator(
+        operator,
+        this.#context(stage, operator, subtask.id.index, { subtask, stores, flow }),
+      );
+      if (created instanceof SourceOperator) source = created;
+      operators.push({ uid: operator.uid, operator: created });
+    }
+    const stateOf = (uid: OperatorUid): RestoredState | undefined => {
+      const state = restored(uid);
+      const operator = planned.get(uid);
+      if (state !== undefined && operator !== undefined) refuseUnreadState(operator, state, this.#options.clock);
       return state;
-    });
+    };
+    await subtask.open(operators, source, stateOf, this.#pauses.due);
     const { restore } = this.#options;
     if (restore === undefined) return;
     const handles = (restore.subtasks.get(subtaskName(subtask.id)) ?? []).flatMap(({ channels = [] }) => channels);
@@ -488,17 +534,21 @@ export class Attempt implements AttemptGateway {
     }
   }
 
-  #restored(subtask: SubtaskId, uid: OperatorUid): RestoredState | undefined {
-    // Asked before each operator is opened: in an attempt that has failed, none is opened any more.
-    this.#abort.signal.throwIfAborted();
+  /** What each operator of the subtask restores. */
+  #restored(subtask: SubtaskId): (uid: OperatorUid) => RestoredState | undefined {
     const { restore } = this.#options;
-    const parts = restore?.subtasks.get(subtaskName(subtask))?.filter((part) => part.uid === uid);
-    if (restore === undefined || parts === undefined || parts.length === 0) return undefined;
-    return restoredState(restore.checkpointId, uid, parts, restore, this.#reading?.from);
+    const byOperator = grouped(restore?.subtasks.get(subtaskName(subtask)) ?? [], ({ uid }) => uid);
+    return (uid) => {
+      // Asked before each operator is opened: in an attempt that has failed, none is opened any more.
+      this.#abort.signal.throwIfAborted();
+      const parts = byOperator.get(uid);
+      if (restore === undefined || parts === undefined) return undefined;
+      return restoredState(restore.checkpointId, uid, parts, restore, this.#reading?.from);
+    };
   }
 
   #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {
-    return operatorContext({ ...this.#options, signal: this.#abort.signal }, stage, operator, subtask, owner);
+    return operatorContext(this.#ofOperators, stage, operator, subtask, owner);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Plan, PlannedEdge, PlannedStage } from '../graph/plan.js';
 import type { ChannelName } from '../snapshot/channel-state.js';
 import type { InputChannel } from './input-gate.js';
 import type { FeedbackChannel } from './loop-head.js';
+import type { Pauses } from './pauses.js';
 import type { OutputEdge } from './router.js';
 
 /** What each subtask is connected to. */
@@ -15,8 +16,11 @@ export interface Wiring {
   outputs(stage: StageId, subtask: number): readonly OutputEdge[];
 }
 
-/** Makes a channel for every pair of subtasks that an edge of the plan connects: one to one for forward, all to all for the rest. */
-export function wire(plan: Plan): Wiring {
+/**
+ * Makes a channel for every pair of subtasks that an edge of the plan connects: one to one for forward, all to all for the rest. `pause` lets
+ * others run meanwhile.
+ */
+export async function wire(plan: Plan, pause: Pauses['due'] = () => undefined): Promise<Wiring> {
   const inputs = new Map<string, InputChannel[]>();
   const feedback = new Map<string, FeedbackChannel[]>();
   const outputs = new Map<string, OutputEdge[]>();
@@ -28,11 +32,11 @@ export function wire(plan: Plan): Wiring {
       edges.map((edge, index) => [edge, index] as const),
     ),
   );
-  const connect = (
+  const connect = async (
     edge: PlannedEdge,
     mayOvertake: boolean,
     channelOf: (name: ChannelName) => Channel<unknown>,
-  ): void => {
+  ): Promise<void> => {
     const { from, to, input, partitioning } = edge;
     const consumer = stages.get(to);
     const producing = stages.get(from);
@@ -44,6 +48,7 @@ export function wire(plan: Plan): Wiring {
       input,
     };
     for (let producer = 0; producer < producing.parallelism; producer++) {
+      await pause();
       const targets =
         partitioning.kind === 'forward'
           ? [producer]
@@ -55,14 +60,14 @@ export function wire(plan: Plan): Wiring {
   };
   for (const edge of plan.edges) {
     const { from, to, input, partitioning } = edge;
-    connect(edge, !aligned.has(to), (name) => {
+    await connect(edge, !aligned.has(to), (name) => {
       const channel = new Channel<unknown>();
       append(inputs, key(to, name.toSubtask), { channel, input, name, partitioning, from });
       return channel;
     });
   }
   for (const edge of plan.feedback) {
-    connect(edge, false, (name) => {
+    await connect(edge, false, (name) => {
       // Demand is never withdrawn: a loop that waits for itself would stand still. What waits is the head's to bound.
       const channel = new Channel<unknown>(Number.POSITIVE_INFINITY);
       append(feedback, key(edge.to, name.toSubtask), { channel, name, partitioning: edge.partitioning });

@@ -9,6 +9,7 @@ import type { AttemptNumber, JobName } from '../element/ids.js';
 import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
 import type { PlannedOperator, PlannedStage } from '../graph/plan.js';
+import type { Flow } from '../operator/flow.js';
 import type { OperatorContext } from '../operator/operator.js';
 import type { CompileSchema } from '../state/schema-check.js';
 import type { Subtask } from './subtask.js';
@@ -30,6 +31,8 @@ export interface AttemptSurroundings {
 /** Where an operator runs. */
 export interface OperatorOwner {
   readonly subtask: Subtask;
+  /** Of the operator's part of the stage. */
+  readonly flow: Flow;
   /** Gets every store that the operator opens. */
   readonly stores: KeyedStateStore[];
 }
@@ -64,7 +67,7 @@ export function operatorContext(
     metrics,
     signal,
     get flow() {
-      return requireOwner().subtask.flow;
+      return requireOwner().flow;
     },
     openKeyedState: async (states) => {
       const { stores } = requireOwner();

@@ -31,6 +31,7 @@ import type { SourceOperator } from '../operator/source-operator.js';
 import { operatorFailure } from '../operator/user-code.js';
 import type { EncodedCapture } from '../snapshot/encode-capture.js';
 import { leftToCommit } from '../snapshot/left-to-commit.js';
+import { Relay } from '../stage/segments.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
 import { BarrierTimeouts } from './barrier-timeouts.js';
@@ -45,6 +46,7 @@ import { LoopHead, type LoopHeadOptions } from './loop-head.js';
 import { Mailbox } from './mailbox.js';
 import type { LocalCopies } from './local-copies.js';
 import { MakingWay } from './making-way.js';
+import type { Pauses } from './pauses.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable, Scheduler } from './scheduler.js';
 import { SnapshotWrites, type SnapshotTiming } from './snapshot-writes.js';
@@ -102,6 +104,7 @@ export class Subtask implements Runnable, LoopMember {
   readonly id: SubtaskId;
   readonly #options: SubtaskOptions;
   readonly #flow: StageFlow;
+  readonly #relay = new Relay();
   readonly #router: Router;
   readonly #gate: InputGate | undefined;
   readonly #loop: LoopHead<WaitingSnapshot> | undefined;
@@ -155,7 +158,7 @@ export class Subtask implements Runnable, LoopMember {
     );
     this.#router = new Router(options.outputs, options.id.index, wake);
     this.#flow = new StageFlow(
-      () => this.#maySend(),
+      () => this.#relay.isEmpty && this.#maySend(),
       (failure) => {
         if (failure !== undefined) this.#fail(failure.error);
         else wake();
@@ -233,6 +236,7 @@ export class Subtask implements Runnable, LoopMember {
     operators: readonly StageOperator[],
     source: SourceOperator<unknown> | undefined,
     restored: (uid: OperatorUid) => RestoredState | undefined,
+    pause: Pauses['due'],
   ): Promise<void> {
     this.#source = source;
     const { job, inputCount: inputs, id } = this.#options;
@@ -248,6 +252,8 @@ export class Subtask implements Runnable, LoopMember {
       },
       drained: () => this.#flow.drained(),
       failureOf: (uid, error) => operatorFailure({ uid, job, subtask: id.index }, error),
+      relay: this.#relay,
+      pause,
     });
     this.#opening = this.#stage.restoreAndOpen(restored);
     return this.#opening;

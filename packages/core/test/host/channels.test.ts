@@ -6,8 +6,8 @@ import { slowSink } from '../support/sinks.js';
 import { splitSource } from '../support/split-source.js';
 
 describe('channels', () => {
-  test('connect every pair of subtasks over an exchange', () => {
-    const wiring = wire(
+  test('connect every pair of subtasks over an exchange', async () => {
+    const wiring = await wire(
       plan((from) => {
         from(splitSource([[1]]), { uid: 'in', parallelism: 2 })
           .pipe(
@@ -24,8 +24,8 @@ describe('channels', () => {
     expect(new Set(outputs.flat()).size).toBe(6);
   });
 
-  test('connect subtask to subtask where records go forward', () => {
-    const wiring = wire(
+  test('connect subtask to subtask where records go forward', async () => {
+    const wiring = await wire(
       plan((from) => {
         const it = from(splitSource([[1]]), { uid: 'in' });
         it.to(
@@ -45,8 +45,8 @@ describe('channels', () => {
     }
   });
 
-  test('know which input they feed', () => {
-    const wiring = wire(
+  test('know which input they feed', async () => {
+    const wiring = await wire(
       plan((from) => {
         const a = from(splitSource([[1]]), { uid: 'a' });
         const b = from(splitSource([[1]]), { uid: 'b' });
@@ -60,8 +60,8 @@ describe('channels', () => {
     expect(wiring.inputs('join', 0).map(({ input }) => input)).toEqual([0, 0, 1]);
   });
 
-  test('let barriers overtake where a record has a key, or belongs to anybody, unless another input of the stage does not', () => {
-    const wiring = wire(
+  test('let barriers overtake where a record has a key, or belongs to anybody, unless another input of the stage does not', async () => {
+    const wiring = await wire(
       plan((from) => {
         const a = from(splitSource([[1]]), { uid: 'a' });
         const b = from(splitSource([[1]]), { uid: 'b' });
@@ -83,8 +83,8 @@ describe('channels', () => {
     expect(mayOvertake('b')).toEqual([false, false]);
   });
 
-  test('let none overtake where there would be no channel at another parallelism', () => {
-    const wiring = wire(
+  test('let none overtake where there would be no channel at another parallelism', async () => {
+    const wiring = await wire(
       plan((from) => {
         const sink = slowSink<number>([], () => false);
         const step = map((n: number) => n);
@@ -101,8 +101,8 @@ describe('channels', () => {
     expect(mayOvertake('shared')).toEqual([true, true]);
   });
 
-  test('have names that do not depend on the parallelism, and the subtasks that they connect', () => {
-    const wiring = wire(
+  test('have names that do not depend on the parallelism, and the subtasks that they connect', async () => {
+    const wiring = await wire(
       plan((from) => {
         from(splitSource([[1]]), { uid: 'in', parallelism: 2 })
           .pipe(
@@ -126,8 +126,8 @@ describe('channels', () => {
     ]);
   });
 
-  test('are none at the ends of a job', () => {
-    const wiring = wire(
+  test('are none at the ends of a job', async () => {
+    const wiring = await wire(
       plan((from) => {
         from(splitSource([[1]]), { uid: 'in' }).to(slowSink<number>([], () => false));
       }),

@@ -96,10 +96,13 @@ export class StageFlow implements Flow {
     const segment = this.#suspended.findLastIndex(({ length }) => length > 0);
     const [first, ...rest] = this.#suspended[segment] ?? [];
     if (first !== undefined) {
+      const others = this.#suspensions - 1;
       this.#suspended[segment] = [];
-      this.#suspensions--;
+      // Those that stay suspended do not close the flow of the one that goes on.
+      this.#suspensions = 0;
       first();
       this.#suspended[segment].push(...rest);
+      this.#suspensions += others;
     }
     this.#lookIfDrained();
   }

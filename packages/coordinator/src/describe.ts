@@ -36,16 +36,18 @@ export function describeCheckpoint(
   const states = statesByOperator(pending.acks);
   const finished = finishedIn(pending);
   const enumerators = new Map(pending.enumerators.map((e) => [e.uid, e]));
-  const operators = run.plan.stages.flatMap((stage) =>
-    stage.operators.map(({ uid }) => ({
+  const operators = run.plan.stages.flatMap((stage) => {
+    const { parallelism, maxParallelism } = stage;
+    const status = statusOf(stage, finished);
+    return stage.operators.map(({ uid }) => ({
       uid,
-      parallelism: stage.parallelism,
-      maxParallelism: stage.maxParallelism,
-      ...statusOf(stage, finished),
+      parallelism,
+      maxParallelism,
+      ...status,
       enumerator: enumeratorState(enumerators.get(uid)),
       subtasks: (states.get(uid) ?? []).toSorted((a, b) => a.index - b.index),
-    })),
-  );
+    }));
+  });
   const planned = new Set(operators.map((o) => o.uid));
   for (const uid of [...states.keys(), ...enumerators.keys()]) {
     if (!planned.has(uid)) {

@@ -372,15 +372,17 @@ export class Attempt implements AttemptGateway {
       );
     await this.#making.catch(() => undefined);
     this.#pauses.begin();
-    const closing: Promise<readonly PromiseSettledResult<void>[]>[] = [];
+    const closing: Promise<void>[] = [];
     for (const { subtask } of this.#subtasks) {
       await this.#pauses.due();
-      closing.push(Promise.allSettled([subtask.close(end)]));
+      const closed = subtask.close(end);
+      // It may be told of below only after others had their turn.
+      closed.catch(() => undefined);
+      closing.push(closed);
     }
     const opened = this.#opening.catch(() => undefined);
-    closing.push(allClosed([opened.then(() => this.#sources.close())]));
     try {
-      await allClosed(closing);
+      await allClosed([...closing, opened.then(() => this.#sources.close())]);
     } finally {
       for (const hide of this.#hideMetrics) hide();
       this.#scheduler.stop();
@@ -490,6 +492,8 @@ export class Attempt implements AttemptGateway {
     for (const [place, operator] of stage.operators.entries()) {
       const pausing = this.#pauses.due();
       if (pausing !== undefined) await pausing;
+      // What is closed by now would never close what is made from here on.
+      this.#abort.signal.throwIfAborted();
       const flow = subtask.flow.inSegment(segmentOf(place));
       const created = this.#operator(
         operator,

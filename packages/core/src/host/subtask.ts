@@ -1,4 +1,5 @@
 import type { AlignmentAction, AlignmentMode } from '../barrier/modes.js';
+import { closeInTurn } from '../contracts/all-of.js';
 import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
 import type { Clock } from '../contracts/clock.js';
 import type { SubtaskReport } from '../contracts/coordinator.js';
@@ -386,25 +387,30 @@ export class Subtask implements Runnable, LoopMember {
     this.#due.close();
     this.#router.close();
     this.#flow.abandon(this.#options.signal.reason);
+    const awaiting =
+      (what: string, step: () => Promise<unknown> | undefined): (() => Promise<unknown> | undefined) =>
+      () => {
+        this.#awaiting = what;
+        return step();
+      };
     try {
-      this.#awaiting = 'a call of an operator, source or sink';
-      // What is being opened is opened to its end, so that it can be closed.
-      await this.#opening.catch(() => undefined);
-      await this.#step?.catch(() => undefined);
-      await this.#flow.idle();
-      await this.#loop?.close();
-      this.#awaiting = 'the checkpoint storage, for the snapshot';
-      await this.#writes.close();
-      this.#awaiting = 'commits';
-      await this.#completions.idle();
-      this.#awaiting = 'closing an operator, source or sink';
-      await this.#stage?.close(end);
+      // Whatever fails on the way, operators are closed: they have files, databases and connections open.
+      await closeInTurn([
+        // What is being opened is opened to its end, so that it can be closed.
+        awaiting('a call of an operator, source or sink', () => this.#opening.catch(() => undefined)),
+        () => this.#step?.catch(() => undefined),
+        () => this.#flow.idle(),
+        () => this.#loop?.close(),
+        awaiting('the checkpoint storage, for the snapshot', () => this.#writes.close()),
+        awaiting('commits', () => this.#completions.idle()),
+        awaiting('closing an operator, source or sink', () => this.#stage?.close(end)),
+      ]);
     } finally {
       this.#awaiting = undefined;
+      // Whoever has finished early must not keep its state for as long as the others run.
+      this.#stage = undefined;
+      this.#source = undefined;
     }
-    // Whoever has finished early must not keep its state for as long as the others run.
-    this.#stage = undefined;
-    this.#source = undefined;
   }
 
   /** Nothing of it will ever run again, but its attempt goes on. */

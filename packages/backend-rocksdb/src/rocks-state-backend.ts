@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { WeirError } from '@weir/core/contracts';
 import type { StateBackend } from '@weir/core/contracts';
-import { createWorkingDirectory, removeRemains } from './adapters/working-directory.js';
+import { WorkingDirectories, localDisk, removeRemains, type Disk } from './adapters/working-directory.js';
 import { loadDriver } from './driver/load-driver.js';
 import type { RocksDriver } from './driver/rocks-driver.js';
 import { Databases } from './files/databases.js';
@@ -33,8 +33,12 @@ export function createRocksStateBackend(options: RocksStateOptions = {}): StateB
   return createRocksStateBackendOver(loadDriver(), options);
 }
 
-/** The same over any driver. */
-export function createRocksStateBackendOver(driver: RocksDriver, options: RocksStateOptions = {}): StateBackend {
+/** The same over any driver and disk. */
+export function createRocksStateBackendOver(
+  driver: RocksDriver,
+  options: RocksStateOptions = {},
+  disk: Disk = localDisk,
+): StateBackend {
   const {
     dir = tmpdir(),
     cacheSize = 64 * MIB,
@@ -45,16 +49,21 @@ export function createRocksStateBackendOver(driver: RocksDriver, options: RocksS
   } = options;
   requireSizes({ cacheSize, preservedBytes, blockCacheSize, memtableSize });
   const database = { blockCacheBytes: blockCacheSize, writeBufferBytes: memtableSize, compression };
+  const directories = new WorkingDirectories(dir, disk);
   let isClean = false;
   return {
     type: 'rocksdb',
     capabilities: { keepsIdentity: true, incremental: true },
-    open(scope) {
+    async open(scope) {
       if (!isClean) removeRemains(dir);
       isClean = true;
-      const directory = createWorkingDirectory(dir, scope.job, scope.operator, scope.subtask);
-      const databases = new Databases(driver, directory, database);
-      return new RocksStateStore(scope, { cacheSize, preservedBytes }, databases);
+      const directory = await directories.create(scope.job, scope.operator, scope.subtask, scope.logger);
+      try {
+        return new RocksStateStore(scope, { cacheSize, preservedBytes }, new Databases(driver, directory, database));
+      } catch (error) {
+        await directory.remove();
+        throw error;
+      }
     },
   };
 }

@@ -1,4 +1,4 @@
-import { restoringSection, unknownState } from '@weir/core/contracts';
+import { closeInTurn, restoringSection, unknownState } from '@weir/core/contracts';
 import type {
   CaptureRequest,
   CheckpointId,
@@ -63,6 +63,7 @@ export class RocksStateStore implements KeyedStateStore {
   readonly #moments = new Set<CaptureMoment>();
   readonly #restoring = new PackedBatch();
   readonly #sweeps = new Map<string, (budget: number) => void>();
+  #closing: Promise<void> | undefined;
 
   constructor(scope: StateScope, options: RocksStoreOptions, databases: Databases) {
     this.#scope = scope;
@@ -81,7 +82,12 @@ export class RocksStateStore implements KeyedStateStore {
       generations: this.#generations,
       rows: this.#rows,
     };
-    this.#states = new Map(scope.states.map((state, id) => [state.name, createState(state, id, parts)]));
+    try {
+      this.#states = new Map(scope.states.map((state, id) => [state.name, createState(state, id, parts)]));
+    } catch (error) {
+      this.#rows.database.close();
+      throw error;
+    }
   }
 
   setCurrentKey(key: Key): void {
@@ -195,15 +201,25 @@ export class RocksStateStore implements KeyedStateStore {
     this.#base.aborted(checkpointId);
   }
 
-  async close(): Promise<void> {
-    if (this.current.turn < 0) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+  /** All of it, also of a store whose database has failed, and whatever fails on the way: what stays open keeps its files, and room on the disk. */
+  async #close(): Promise<void> {
     this.current.close();
     const reason = this.current.violation();
     for (const moment of this.#moments) moment.fail(reason);
-    await this.#generations.busy;
-    this.#rows.database.close();
-    this.#states.clear();
-    await this.#databases.directory.remove();
+    await closeInTurn([
+      () => this.#generations.busy,
+      () => {
+        this.#rows.database.close();
+      },
+      () => {
+        this.#states.clear();
+      },
+      () => this.#databases.directory.remove(),
+    ]);
   }
 
   /** By id. */

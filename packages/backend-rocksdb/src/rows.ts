@@ -39,8 +39,10 @@ export class Rows {
   }
   /** Goes on with another one; nothing has been read or written yet. */
   replace(database: RocksDatabase): void {
-    this.#database.close();
+    const before = this.#database;
+    // First, so that it is closed with the store whatever happens here.
     this.#database = database;
+    before.close();
   }
 
   /** The value of the row whose key is in {@link key}: bytes of its own. */

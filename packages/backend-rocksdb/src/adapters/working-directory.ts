@@ -3,6 +3,8 @@ import { rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { systemProcesses } from '@weir/backend-fs';
 import type { ProcessIdentity } from '@weir/backend-fs';
+import { messageOf } from '@weir/core/contracts';
+import type { Logger } from '@weir/core/contracts';
 import { localFailure } from './local-files.js';
 import { randomId } from './random-id.js';
 
@@ -13,27 +15,75 @@ const FOLDER = 'weir-rocksdb';
 export interface WorkingDirectory {
   /** A new name in it. */
   place(name: string): string;
+  /** Does not fail: what cannot be removed is told of, and tried again later. */
   remove(): Promise<void>;
 }
 
-/** Makes the folder of a store: in one of its process, in one of its job. */
-export function createWorkingDirectory(dir: string, job: string, operator: string, subtask: number): WorkingDirectory {
-  const ofProcess = path.join(dir, FOLDER, nameOf(systemProcesses.self));
-  const ofJob = path.join(ofProcess, safe(job));
-  const own = path.join(ofJob, `${safe(operator)}-${String(subtask)}-${randomId()}`);
-  try {
-    mkdirSync(own, { recursive: true });
-  } catch (error) {
-    throw localFailure(own, error);
+/** What is asked of the disk itself. */
+export interface Disk {
+  makeFolder(directory: string): void;
+  removeFolder(directory: string): Promise<void>;
+}
+export const localDisk: Disk = {
+  makeFolder(directory) {
+    mkdirSync(directory, { recursive: true });
+  },
+  removeFolder: (directory) => rm(directory, { recursive: true, force: true }),
+};
+
+/** The folders of one backend. Those that could not be removed are tried again before the next is made and after the next is removed. */
+export class WorkingDirectories {
+  readonly #dir: string;
+  readonly #disk: Disk;
+  readonly #unremoved = new Set<string>();
+
+  constructor(dir: string, disk: Disk) {
+    this.#dir = dir;
+    this.#disk = disk;
   }
-  return {
-    place: (name) => path.join(own, name),
-    async remove() {
-      await rm(own, { recursive: true, force: true });
-      // Others may still be in there.
-      for (const parent of [ofJob, ofProcess]) await rmdir(parent).catch(() => undefined);
-    },
-  };
+
+  /** Makes the folder of a store: in one of its process, in one of its job. */
+  async create(job: string, operator: string, subtask: number, logger: Logger): Promise<WorkingDirectory> {
+    await this.#removeRest();
+    const ofProcess = path.join(this.#dir, FOLDER, nameOf(systemProcesses.self));
+    const own = path.join(ofProcess, safe(job), `${safe(operator)}-${String(subtask)}-${randomId()}`);
+    try {
+      this.#disk.makeFolder(own);
+    } catch (error) {
+      throw localFailure(own, error);
+    }
+    return {
+      place: (name) => path.join(own, name),
+      remove: async () => {
+        const error = await this.#remove(own);
+        if (error !== undefined)
+          logger.warn(
+            { job, operator, subtask, directory: own, error },
+            `Working state of operator ${operator} of job ${job} that nobody needs any more cannot be removed from ${own}: ${messageOf(error)}. ` +
+              'It is tried again with the next store that is opened or closed, and when another process starts.',
+          );
+        await this.#removeRest(own);
+      },
+    };
+  }
+
+  async #removeRest(except?: string): Promise<void> {
+    for (const directory of this.#unremoved) if (directory !== except) await this.#remove(directory);
+  }
+  /** Gives why it could not. */
+  async #remove(directory: string): Promise<unknown> {
+    try {
+      await this.#disk.removeFolder(directory);
+    } catch (error) {
+      this.#unremoved.add(directory);
+      return error;
+    }
+    this.#unremoved.delete(directory);
+    const ofJob = path.dirname(directory);
+    // Others may still be in there.
+    for (const parent of [ofJob, path.dirname(ofJob)]) await rmdir(parent).catch(() => undefined);
+    return undefined;
+  }
 }
 
 /** Removes what processes have left that are dead. */
@@ -42,8 +92,12 @@ export function removeRemains(dir: string): void {
   for (const name of namesIn(root)) {
     const process = processOf(name);
     if (process === undefined || systemProcesses.isAlive(process)) continue;
-    // Another process may be at the same.
-    rmSync(path.join(root, name), { recursive: true, force: true });
+    try {
+      // Another process may be at the same.
+      rmSync(path.join(root, name), { recursive: true, force: true });
+    } catch {
+      // It is in nobody's way but for its room, and the next process tries again.
+    }
   }
 }
 

@@ -46,7 +46,8 @@ export async function restoreFiles(
     await copy(database, handle, target);
   } finally {
     database.close();
-    await removeDirectory(place);
+    // What cannot be removed now goes with the working directory.
+    await removeDirectory(place).catch(() => undefined);
   }
   rows.sequence = Math.max(rows.sequence, sequenceOf(handle));
   return 'copied';

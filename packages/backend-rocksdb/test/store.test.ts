@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { systemProcesses } from '@weir/backend-fs';
 import { WeirError } from '@weir/core/contracts';
 import { expect, test } from 'vitest';
 import { createRocksStateBackendOver } from '../src/rocks-state-backend.js';
@@ -175,15 +176,26 @@ describeRocks('a store of RocksDB state', (driver) => {
 
   test('removes what dead processes have left, and nothing else', async () => {
     const root = path.join(work(), 'weir-rocksdb');
-    const dead = ['1_0_no-such-boot', `4194304_1_${'0'.repeat(8)}`].map((name) => path.join(root, name));
+    const { bootId, pidNamespace, host } = systemProcesses.self;
+    const named = (...parts: readonly string[]): string => path.join(root, parts.join('_'));
+    const dead = [
+      named('1', '0', 'no-such-boot', pidNamespace, host),
+      named('4194305', '1', bootId, pidNamespace, host),
+    ];
+    // They may live: they are of another container, and of another machine.
+    const unseen = [
+      named('4194305', '1', bootId, '1', host),
+      named('4194305', '1', 'no-such-boot', pidNamespace, `${host}-2`),
+    ];
     const foreign = path.join(root, 'of the user');
-    for (const directory of [...dead, foreign]) {
+    for (const directory of [...dead, ...unseen, foreign]) {
       mkdirSync(path.join(directory, 'db'), { recursive: true });
       writeFileSync(path.join(directory, 'db', 'CURRENT'), 'x');
     }
     const living = await openStore(driver, work());
     living.fill(0, 10, 1);
     expect(dead.map((directory) => existsSync(directory))).toEqual([false, false]);
+    expect(unseen.map((directory) => existsSync(directory))).toEqual([true, true]);
     expect(existsSync(foreign)).toBe(true);
     // A backend of the same process leaves the others alone.
     await using other = await openStore(driver, work());

@@ -109,7 +109,7 @@ export class FsJobStorage implements JobStorage {
 
   async createSavepoint(checkpointId: CheckpointId, directory: string): Promise<CheckpointLocation> {
     const { fileSystem, job, newId } = this.#place;
-    const above = pathOf(directory);
+    const above = pathOf(directory, 'The directory for the savepoint');
     const folder = await this.#try(`Making room for savepoint ${String(checkpointId)} in ${above}`, async () => {
       await makeDurableFolder(fileSystem, above);
       for (let tries = 1; ; tries++) {

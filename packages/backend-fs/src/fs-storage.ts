@@ -40,8 +40,9 @@ export function createFsStorage(options: FsStorageOptions): CheckpointStorage {
   const { fileSystem = localFileSystem(), newId = randomId, processes = systemProcesses } = options;
   if (options.checkpointsDir === '') throw new WeirError('CONFIG_INVALID', 'checkpointsDir is empty: give a folder.');
   if (options.savepointsDir === '') throw new WeirError('CONFIG_INVALID', 'savepointsDir is empty: give a folder.');
-  const folder = pathOf(options.checkpointsDir);
-  const savepointsFolder = options.savepointsDir === undefined ? undefined : pathOf(options.savepointsDir);
+  const folder = pathOf(options.checkpointsDir, 'checkpointsDir');
+  const savepointsFolder =
+    options.savepointsDir === undefined ? undefined : pathOf(options.savepointsDir, 'savepointsDir');
   const inlineThreshold = bytesIn('inlineThreshold', options.inlineThreshold ?? 20 * 1024, 0, LARGEST_THRESHOLD);
   const writeBufferSize = bytesIn('writeBufferSize', options.writeBufferSize ?? 4096, 1, Number.MAX_SAFE_INTEGER);
   const limits = { inlineThreshold, bufferSize: Math.max(writeBufferSize, inlineThreshold) };

@@ -1,6 +1,12 @@
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { WeirError, type CheckpointId, type FileBlob, type JobName, type SharedBlob } from '@weir/core/contracts';
+import {
+  WeirError,
+  localPath,
+  type CheckpointId,
+  type FileBlob,
+  type JobName,
+  type SharedBlob,
+} from '@weir/core/contracts';
 
 // Every name below a checkpoint directory:
 //
@@ -116,7 +122,7 @@ export function jobFolderName(job: JobName): string {
   return folder;
 }
 
-/** A path as users give it: absolute, relative to the working directory, or a `file:` URL. */
-export function pathOf(text: string): string {
-  return text.startsWith('file:') ? fileURLToPath(text) : resolve(text);
+/** A path as users give it: absolute, relative to the working directory, or a `file:` URL. CONFIG_INVALID for what is none of them, naming `what`. */
+export function pathOf(text: string, what: string): string {
+  return resolve(localPath(text, what));
 }

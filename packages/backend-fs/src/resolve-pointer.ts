@@ -10,7 +10,7 @@ const OFFERED = 3;
 
 /** The completed checkpoint that a path names: its folder or its `_metadata` file. CHECKPOINT_NONE, naming what is near, if there is none. */
 export async function resolvePointer(fs: FileSystem, pointer: string): Promise<StoredCheckpoint> {
-  const path = pathOf(pointer);
+  const path = pathOf(pointer, 'The path of a checkpoint');
   try {
     // Whatever stands in the place of `_metadata`: that it is no file is for its reader to say.
     if (basename(path) === METADATA && (await isThere(fs, path))) return found(dirname(path));

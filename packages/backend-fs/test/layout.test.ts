@@ -1,4 +1,7 @@
 import { pathToFileURL } from 'node:url';
+import { createFsStorage } from '@weir/backend-fs';
+import { SILENT, systemClock } from '@weir/core/contracts';
+import { CrashFileSystem } from '@weir/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkpointIdOf, isTemporary, jobFolderName, pathOf, temporaryLock, temporaryName } from '../src/layout.js';
@@ -75,7 +78,18 @@ test('temporary names are known as such, and no others', () => {
 });
 
 test('a path may be absolute, relative, or a file URL', () => {
-  expect(pathOf('/a/b/')).toBe('/a/b');
-  expect(pathOf('b')).toBe(`${process.cwd()}/b`);
-  expect(pathOf(pathToFileURL('/a b/c').href)).toBe('/a b/c');
+  expect(pathOf('/a/b/', 'dir')).toBe('/a/b');
+  expect(pathOf('b', 'dir')).toBe(`${process.cwd()}/b`);
+  expect(pathOf(pathToFileURL('/a b/c').href, 'dir')).toBe('/a b/c');
+});
+
+test('no folder is made of the scheme of a URL, for checkpoints, for savepoints, and for what is restored', async () => {
+  const refused = expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining("serves 's3:'") });
+  expect(() => createFsStorage({ checkpointsDir: 's3://bucket/a' })).toThrow(refused);
+  expect(() => createFsStorage({ checkpointsDir: 'a', savepointsDir: 's3://bucket/a' })).toThrow(refused);
+  const disk = new CrashFileSystem();
+  const storage = createFsStorage({ checkpointsDir: '/state', fileSystem: disk });
+  const job = await storage.open({ job: 'orders', clock: systemClock, logger: SILENT });
+  await expect(job.resolve('s3://bucket/chk-1')).rejects.toEqual(refused);
+  await expect(job.createSavepoint!(1, 's3://bucket/a')).rejects.toEqual(refused);
 });

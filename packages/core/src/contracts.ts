@@ -237,6 +237,7 @@ export { decodeRecord, encodeRecord, isCount } from './snapshot/json-record.js';
 export type { ReadRecord } from './snapshot/json-record.js';
 export { decodeReference, encodeReference, identityOf, isSame, referenceTo } from './snapshot/savepoint-reference.js';
 export type { CheckpointIdentity, SavepointReference } from './snapshot/savepoint-reference.js';
+export { localPath } from './adapters/local-path.js';
 export { systemClock } from './adapters/system-clock.js';
 export { staticSplits } from './operator/static-splits.js';
 export type { StaticSplitsOptions } from './operator/static-splits.js';

@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import { localPath } from '../adapters/local-path.js';
 import type { CheckpointSettings, ClaimMode, RetentionPolicy } from '../contracts/coordinator.js';
 import { WeirError } from '../errors.js';
 import type { SettingName, SettingValue } from './config-keys.js';
@@ -196,10 +197,12 @@ function readOption<K extends SettingName>(option: Option, key: K, value: unknow
   return reading.value as SettingValue<K>;
 }
 
-/** Flink separates them by commas, bars, or what separates paths on this system. */
+/** Flink separates them by commas, bars, or what separates paths on this system; the colon of a URL does not. */
 function foldersOf(text: string | undefined): readonly string[] | undefined {
-  const folders = text?.split(new RegExp(`[,|${delimiter}]`)).map((folder) => folder.trim());
-  const named = folders?.filter((folder) => folder !== '');
+  const folders = text?.split(new RegExp(`[,|]|${delimiter}(?!//)`)).map((folder) => folder.trim());
+  const named = folders
+    ?.filter((folder) => folder !== '')
+    .map((folder) => localPath(folder, 'execution.checkpointing.local-backup.dirs'));
   return named === undefined || named.length === 0 ? undefined : named;
 }
 

@@ -1,3 +1,4 @@
+import { localPath } from '../adapters/local-path.js';
 import { BoundedCalls } from '../bounds/bounded-calls.js';
 import { boundedStorage } from '../bounds/bounded-storage.js';
 import type { CallTimeouts } from '../bounds/calls.js';
@@ -107,7 +108,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
         stateBackend: () => container.get(StateBackendRole),
         calls,
         compileSchema: compileStateSchema,
-        temporaryFiles: host.temporaryFiles(configuration.get('io.tmp.dirs')),
+        temporaryFiles: host.temporaryFiles(temporaryDirectory(configuration.get('io.tmp.dirs'))),
         clock,
         random,
         logger: logger.child({ attempt }),
@@ -230,4 +231,8 @@ function say(event: JobEventBody, logger: HostServices['logger']): void {
     default:
       logger.debug(event, event.kind);
   }
+}
+
+function temporaryDirectory(given: string | undefined): string | undefined {
+  return given === undefined ? undefined : localPath(given, 'io.tmp.dirs');
 }

@@ -1,4 +1,11 @@
-import { localFileSystem, WeirError, type FileSystem, type Sink, type SinkContext } from '@weir/core/contracts';
+import {
+  localFileSystem,
+  localPath,
+  WeirError,
+  type FileSystem,
+  type Sink,
+  type SinkContext,
+} from '@weir/core/contracts';
 import type { Encoder } from '../format/encoder.js';
 import { FileCommitter } from './file-committer.js';
 import { FileWriter } from './file-writer.js';
@@ -40,7 +47,8 @@ const DEFAULT_MAX_AGE_MS = 60_000;
  * the finished files of an earlier run is SINK_DIRECTORY_OCCUPIED; prepared output that is lost is COMMIT_FAILED.
  */
 export function fileSink<T>(options: FileSinkOptions<T>): Sink<T, 'exactly-once', PreparedFile> {
-  const { dir, format, prefix = 'part', append = false, overwrite = false, fileSystem = localFileSystem() } = options;
+  const { format, prefix = 'part', append = false, overwrite = false, fileSystem = localFileSystem() } = options;
+  const dir = localPath(options.dir, 'The dir of a file sink');
   const { maxBytes = DEFAULT_MAX_BYTES, maxAgeMs = DEFAULT_MAX_AGE_MS } = options.rolling ?? {};
   checkOptions({ prefix, append, overwrite, maxBytes, maxAgeMs });
   const occupied: Occupied = append ? 'append' : overwrite ? 'overwrite' : 'refuse';

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import {
   localFileSystem,
+  localPath,
   staticSplits,
   WeirError,
   type FileSystem,
@@ -53,13 +54,14 @@ export function fileSource<T>(options: FileSourceOptions<T>): Source<T, 'replaya
     fileSystem = localFileSystem(),
   } = options;
   checkOptions(options, maxLineBytes);
+  const given = localPath(options.path, 'The path of a file source');
   return {
     grade: 'replayable',
     bounded: true,
     enumerator: (context) =>
       staticSplits(
         async (restored) => {
-          const names = await listFiles(fileSystem, await locate(fileSystem, options.path), context);
+          const names = await listFiles(fileSystem, await locate(fileSystem, given), context);
           if (names.length > 0 || restored) return names.map((id) => ({ id }));
           const { job, uid } = context;
           throw new WeirError('SOURCE_FAILED', `Source ${uid} of job ${job}: there are no files at ${options.path}.`, {
@@ -69,7 +71,7 @@ export function fileSource<T>(options: FileSourceOptions<T>): Source<T, 'replaya
         { context },
       ),
     async open({ id }, position, context): Promise<SourceReader<T, FilePosition>> {
-      const { root } = await locate(fileSystem, options.path);
+      const { root } = await locate(fileSystem, given);
       const file: InputFile = { path: path.join(root, id), fileSystem, gzip: isGzip(options, id), context };
       if (format.kind === 'rows') return openGroups(file, format, positionOf('row', file, position));
       const skipped = onMalformed === 'fail' ? undefined : new MalformedLines(file, onMalformed.skipTo);

@@ -12,6 +12,7 @@ import { rescale } from './measure/rescale.js';
 import { rocksdbSteady, steady } from './measure/steady.js';
 import { throughput } from './measure/throughput.js';
 import { unaligned } from './measure/unaligned.js';
+import { peers } from './peers/main.js';
 import { warmUp } from './warm-up.js';
 import { Report } from './report.js';
 
@@ -39,6 +40,10 @@ const ALL = { ...MEASUREMENTS, ...SEPARATE };
 type Name = keyof typeof ALL;
 
 const args = process.argv.slice(2);
+if (args[0] === '--peers') {
+  await peers(args.slice(1));
+  process.exit();
+}
 const asJson = args.includes('--json');
 const wanted = args.filter((arg) => arg !== '--json');
 const unknown = wanted.find((name) => !Object.hasOwn(ALL, name));

@@ -9,15 +9,21 @@ const conditions = ['weir-source', ...defaultServerConditions];
 /** How many times as often as it says each property is tried: `PROPERTY_RUNS=100 npm test`. */
 const PROPERTY_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1);
 
-/** Multiplies what the code of a property says of its runs. Samples, which are no trials, stay as they are. */
+/** Multiplies what the code of a property says of its runs, and of its time. Samples, which are no trials, stay as they are. */
 const moreRuns: Plugin = {
   name: 'more-runs',
   enforce: 'pre',
   transform: (code, id) =>
     /\/(test|testkit\/src)\//.test(id) && !id.includes('/node_modules/')
-      ? code.replace(/^(?!.*fc\.sample).*$/gm, (line) =>
-          line.replace(/\bnumRuns: ([\w.]+)/, `numRuns: ($1) * ${String(PROPERTY_RUNS)}`),
-        )
+      ? code
+          .replace(/^(?!.*fc\.sample).*$/gm, (line) =>
+            line.replace(/\bnumRuns: ([\w.]+)/, `numRuns: ($1) * ${String(PROPERTY_RUNS)}`),
+          )
+          // Where a test has a time of its own: last of its arguments, or a constant of that name.
+          .replace(
+            /(\}, |^\s+|^const TIMEOUT = )(\d[\d_]*_000)(?=\);$|,\n\s*\);$|;$)/gm,
+            `$1$2 * ${String(PROPERTY_RUNS)}`,
+          )
       : undefined,
 };
 

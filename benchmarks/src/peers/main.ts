@@ -65,6 +65,7 @@ export async function peers(args: readonly string[]): Promise<void> {
     }
   }
   console.log(tablesOf(lines));
+  if (lines.some(({ error, ok }) => error !== undefined || ok === false)) process.exitCode = 1;
   console.error(`written to ${out}`);
 }
 

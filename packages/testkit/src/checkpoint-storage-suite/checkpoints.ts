@@ -98,6 +98,19 @@ export function checkpointChecks(check: Check): void {
     equalBytes(await job.read(await find(job, 2), kept), content(100_000, 2));
   });
 
+  check('deletes and discards no checkpoint whose number only begins like that of another', async ({ open }) => {
+    const job = await open();
+    await writeCheckpoint(job, 1);
+    const discarded = await job.create(2);
+    for (const id of [10, 11, 20, 21]) await writeCheckpoint(job, id);
+    const [handle] = await writeCheckpoint(job, 12);
+    await job.delete(await find(job, 1));
+    await discarded.discard();
+    assert.deepEqual(await listed(job), ['10', '11', '12', '20', '21']);
+    assert(handle);
+    equalBytes(await job.read(await find(job, 12), handle), content(100_000, 12));
+  });
+
   check('deletes what is gone, and what was never completed', async ({ open }) => {
     const job = await open();
     await writeCheckpoint(job, 1);

@@ -56,6 +56,8 @@ describe('the checkpoint storage suite finds a storage with the flaw', () => {
     'names ignore case': 'keeps jobs apart, however alike their names are',
     'deleted once only': 'deletes what is gone, and what was never completed',
     'deletes too much': 'deletes a checkpoint with all of it, and nothing else',
+    'deletes by prefix': 'deletes and discards no checkpoint whose number only begins like that of another',
+    'discards by prefix': 'deletes and discards no checkpoint whose number only begins like that of another',
     'discarded half': 'forgets a discarded checkpoint, although blobs of it are still being written',
     'resolves anything': 'finds no checkpoint where none was completed',
     'missing metadata is empty': 'deletes a checkpoint with all of it, and nothing else',

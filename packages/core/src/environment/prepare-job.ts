@@ -1,3 +1,4 @@
+import { nextTurn } from '../contracts/clock.js';
 import type { RestoreFrom } from '../contracts/coordinator.js';
 import {
   CheckpointStorageRole,
@@ -77,6 +78,7 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
       options.parallelism ?? configuration.get('parallelism.default') ?? SUPPORTED_KEYS['parallelism.default'].default,
     maxParallelism: options.maxParallelism ?? configuration.get('pipeline.max-parallelism'),
   });
+  await betweenParts(options);
   const settings = resolveCheckpointSettings(options.checkpointing, configuration, options.recovery);
   const restoreFrom = options.restoreFrom ?? configuredRestore(configuration);
   if (settings === undefined) refuseToRestore(name, restoreFrom);
@@ -85,9 +87,10 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
     ...deprecations(options.checkpointing, configuration),
     ...withoutEffect({ call: options.checkpointing, configuration, recovery: options.recovery }, settings),
     ...checkGuarantees(graph, settings),
-    ...checkLoops(name, graph, settings),
-    ...uidNotices(plan, settings),
   ];
+  await betweenParts(options);
+  notices.push(...checkLoops(name, graph, settings), ...uidNotices(plan, settings));
+  await betweenParts(options);
 
   const container = new JobContainer(choicesIn(configuration));
   container.supply(ClockRole, host.clock);
@@ -98,11 +101,19 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
     installPlugins(container, plugins, configuration);
     installPlugins(container, flattenPlugins(options.jobPlugins), configuration, 'job');
     requireServices(container, plan, settings);
+    await betweenParts(options);
     return { plan, settings, restoreFrom, notices, container, configuration };
   } catch (error) {
     await disposeAfter(container, host.logger);
     throw error;
   }
+}
+
+/** So many operators take long enough for others to be let run in between. */
+const MANY_OPERATORS = 1000;
+
+async function betweenParts({ graph, host }: JobDescription): Promise<void> {
+  if (graph.nodes.length >= MANY_OPERATORS) await nextTurn(host.clock);
 }
 
 function requireServices(container: JobContainer, plan: Plan, settings: CheckpointingOfJob | undefined): void {

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { WeirError } from '@weir/core/contracts';
+import { localPath, WeirError } from '@weir/core/contracts';
 import type { StateBackend } from '@weir/core/contracts';
 import { WorkingDirectories, localDisk, removeRemains, type Disk } from './adapters/working-directory.js';
 import { loadDriver } from './driver/load-driver.js';
@@ -39,8 +39,8 @@ export function createRocksStateBackendOver(
   options: RocksStateOptions = {},
   disk: Disk = localDisk,
 ): StateBackend {
+  const dir = localPath(options.dir ?? tmpdir(), 'The dir of RocksDB');
   const {
-    dir = tmpdir(),
     cacheSize = 64 * MIB,
     preservedBytes = 16 * MIB,
     blockCacheSize = 8 * MIB,

@@ -15,6 +15,12 @@ describeRocks('a store of RocksDB state', (driver) => {
   const place = useDirectory();
   const work = (): string => place('work');
 
+  test.each(['s3://bucket/work', 'file://host/work', '(none)'])('is in no folder of the name %s', (dir) => {
+    expect(() => createRocksStateBackendOver(driver, { dir })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(dir) }),
+    );
+  });
+
   test('asks RocksDB for nothing while a key is in memory', async () => {
     const counting = countingDriver(driver);
     await using to = await openStore(counting, work());

@@ -55,6 +55,8 @@ export function fileSource<T>(options: FileSourceOptions<T>): Source<T, 'replaya
   } = options;
   checkOptions(options, maxLineBytes);
   const given = localPath(options.path, 'The path of a file source');
+  const skipTo =
+    onMalformed === 'fail' ? undefined : localPath(onMalformed.skipTo, 'onMalformed.skipTo of a file source');
   return {
     grade: 'replayable',
     bounded: true,
@@ -74,7 +76,7 @@ export function fileSource<T>(options: FileSourceOptions<T>): Source<T, 'replaya
       const { root } = await locate(fileSystem, given);
       const file: InputFile = { path: path.join(root, id), fileSystem, gzip: isGzip(options, id), context };
       if (format.kind === 'rows') return openGroups(file, format, positionOf('row', file, position));
-      const skipped = onMalformed === 'fail' ? undefined : new MalformedLines(file, onMalformed.skipTo);
+      const skipped = skipTo === undefined ? undefined : new MalformedLines(file, skipTo);
       return openLines(file, format, positionOf('byte', file, position), { maxLineBytes, skipped });
     },
   };

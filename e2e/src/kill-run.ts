@@ -32,7 +32,7 @@ export interface RunResult extends Verdict {
 /** How often, between two processes. */
 const MOVES = 0.8;
 const BACKUPS = 0.15;
-const PUT_BACK = 0.15;
+const PUT_BACK = 0.2;
 
 /** As many as there are files to read. */
 const WIDEST = 5;

@@ -8,6 +8,8 @@ const LEAST_SHARE_PER_PHASE = 0.02;
 const LEAST_SHARE_AFTER_CHECKPOINT = 0.6;
 /** Below this many kills a share per phase says nothing. */
 const FEWEST_FOR_SHARES = 50;
+/** Below this many it is chance whether a start from a backup comes where it has to be refused. */
+const FEWEST_FOR_REFUSALS = 500;
 
 const { values } = parseArgs({
   options: {
@@ -62,8 +64,8 @@ const { moved, putBack, refused } = exactly;
 console.log(
   `  ${String(moved)} starts with another output folder; ${String(putBack)} from a backup, of which ${String(refused)} were refused`,
 );
-const isOutputTried = kills < FEWEST_FOR_SHARES || (moved > 0 && refused > 0);
-if (!isOutputTried) console.log('no start had another output folder, or none was refused');
+const isOutputTried = (kills < FEWEST_FOR_SHARES || moved > 0) && (kills < FEWEST_FOR_REFUSALS || refused > 0);
+if (!isOutputTried) console.log('no start had another output folder, or none from a backup was refused');
 const isSpread = isWellSpread(exactly.kills);
 console.log(
   `e2e: ${String(exactly.kills.length)} kills, ${String(exactly.lost)} lost, ${String(exactly.duplicated)} duplicated`,

@@ -1,9 +1,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { expectedOf } from './expected.js';
-import { engineOf } from './engines.js';
+import { engineOf, FOLDER } from './engines.js';
 import { isWanted, KEYS, PLAN, planned, RESTORED } from './plan.js';
 import type { Order } from './program/meter.js';
 import { runProgram, type Line } from './run.js';
@@ -26,7 +25,7 @@ export async function peers(args: readonly string[]): Promise<void> {
       /** Seconds for one run. */
       timeout: { type: 'string', default: '120' },
       'no-restore': { type: 'boolean', default: false },
-      out: { type: 'string', default: fileURLToPath(new URL('../../results/peers.jsonl', import.meta.url)) },
+      out: { type: 'string', default: `${FOLDER}results.jsonl` },
     },
   });
   const beginnings = values.engines.split(',').filter((beginning) => beginning !== '');

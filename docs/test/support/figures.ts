@@ -43,6 +43,7 @@ export function withFigures(page: string): string {
 
 function table(): string {
   const results = filesBelow('benchmarks/results')
+    .filter((file) => file.endsWith('.json'))
     .map((file) => JSON.parse(textOf(file)) as Results)
     .sort((a, b) => a.date.localeCompare(b.date));
   const rows = ROWS.map(([what, name]) => {

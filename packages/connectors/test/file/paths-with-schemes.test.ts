@@ -1,21 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { memoryBackend } from '@weir/backend-memory';
-import { checkpointCoordinator } from '@weir/coordinator';
-import { createEnvironment } from '@weir/core';
-import { SILENT } from '@weir/core/contracts';
 import { fileSink, fileSource, jsonLines, textLines } from '@weir/connectors/file';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(path.join(tmpdir(), 'weir-paths-'));
-});
-afterEach(() => {
-  rmSync(dir, { recursive: true, force: true });
-});
+import { expect, test } from 'vitest';
 
 const OPTIONS: Readonly<Record<string, (given: string) => unknown>> = {
   'the path of a source': (given) => fileSource({ path: given, format: textLines() }),
@@ -28,23 +12,4 @@ test.each(Object.entries(OPTIONS))('%s is refused with a scheme that nothing ser
     expect(() => make(given)).toThrow(
       expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(given) }),
     );
-});
-
-test('file: URLs are followed by source and sink', async () => {
-  writeFileSync(path.join(dir, 'in'), '{"n":1}\nnone\n{"n":2}\n');
-  const url = (name: string): string => pathToFileURL(path.join(dir, name)).href;
-  const env = createEnvironment({ logger: SILENT, plugins: [checkpointCoordinator(), memoryBackend()] });
-  env.enableCheckpointing('1 s');
-  env
-    .from(
-      fileSource({ path: url('in'), format: jsonLines<{ n: number }>(), onMalformed: { skipTo: url('skipped') } }),
-      { uid: 'in' },
-    )
-    .to(fileSink({ dir: url('out'), format: jsonLines() }), { uid: 'out' });
-  await env.execute('paths');
-  const published = readdirSync(path.join(dir, 'out')).filter((name) => !name.startsWith('.'));
-  expect(published.map((name) => readFileSync(path.join(dir, 'out', name), 'utf8')).join('')).toBe(
-    '{"n":1}\n{"n":2}\n',
-  );
-  expect(readdirSync(dir)).toContain('skipped');
 });

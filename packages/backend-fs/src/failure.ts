@@ -1,4 +1,5 @@
 import {
+  hasCode,
   WeirError,
   classifyFailure,
   isWeirError,
@@ -24,11 +25,6 @@ export function readFailed(fault: string, cause: unknown, todo = 'Restore from a
   if (classifyFailure(cause) === 'transient') return new WeirError('STORAGE_FAILED', message, { cause });
   const advice = hasCode(cause, 'EACCES', 'EPERM') ? 'Give this process the right to read it' : todo;
   return new WeirError('CHECKPOINT_UNREADABLE', `${message} ${advice}.`, { cause, recoverable: false });
-}
-
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' && codes.includes(code);
 }
 
 /** A checkpoint in a message. A folder that a user has renamed does not tell its id: 0. */

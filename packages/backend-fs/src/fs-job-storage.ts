@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import {
+  hasCode,
   WeirError,
   makeDurableFolder,
   syncIfAllowed,
@@ -17,7 +18,7 @@ import {
 import type { ProcessTable } from './adapters/process-identity.js';
 import { FsCheckpointLocation, type LocationPlace } from './checkpoint-location.js';
 import { publishFile, removeCheckpoint } from './durable.js';
-import { hasCode, nameOf, readFailed, storageFailed } from './failure.js';
+import { nameOf, readFailed, storageFailed } from './failure.js';
 import {
   COMMITTED,
   FINISHED,

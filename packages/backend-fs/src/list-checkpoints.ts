@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { FileSystem, StoredCheckpoint } from '@weir/core/contracts';
-import { hasCode } from './failure.js';
+import { hasCode, type FileSystem, type StoredCheckpoint } from '@weir/core/contracts';
 import { METADATA, checkpointIdOf } from './layout.js';
 import { kindAt } from './plain-file.js';
 

@@ -1,5 +1,4 @@
-import type { FileKind, FileSystem } from '@weir/core/contracts';
-import { hasCode } from './failure.js';
+import { hasCode, type FileKind, type FileSystem } from '@weir/core/contracts';
 
 /** What stands at a path itself. weir makes files and folders: `other`, a link, a FIFO, a socket or a device, is somebody else's. */
 export async function kindAt(fs: FileSystem, path: string): Promise<FileKind | 'absent'> {

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import { WeirError, type FileKind, type FileSystem, type StoredCheckpoint } from '@weir/core/contracts';
-import { hasCode, storageFailed } from './failure.js';
+import { hasCode, WeirError, type FileKind, type FileSystem, type StoredCheckpoint } from '@weir/core/contracts';
+import { storageFailed } from './failure.js';
 import { listCheckpoints } from './list-checkpoints.js';
 import { METADATA, checkpointIdOf, isSavepointName, pathOf } from './layout.js';
 import { kindAt } from './plain-file.js';

@@ -1,5 +1,14 @@
 // The contracts between weir and its plugins, and the words they are made of.
-export { ERROR_CODES, WeirError, causesOf, isRecoverable, isWeirError, messageOf, propertyOf } from './errors.js';
+export {
+  ERROR_CODES,
+  WeirError,
+  causesOf,
+  hasCode,
+  isRecoverable,
+  isWeirError,
+  messageOf,
+  propertyOf,
+} from './errors.js';
 export { CommitMarks } from './contracts/commit-marks.js';
 export type { ErrorCode, ErrorRecord, WeirErrorOptions } from './errors.js';
 export { classifyFailure, isIoFailure } from './failures.js';

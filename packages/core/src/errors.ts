@@ -117,6 +117,12 @@ export interface ErrorRecord {
 /** Causes of causes that are looked at: a getter may make up another one each time. */
 const LONGEST_CHAIN = 100;
 
+/** Whether it carries one of these codes, as errors of Node do. Whatever was thrown. */
+export function hasCode(thrown: unknown, ...codes: readonly string[]): boolean {
+  const code = propertyOf(thrown, 'code');
+  return typeof code === 'string' && codes.includes(code);
+}
+
 /**
  * A property of something that was thrown. Whoever threw it may have been anybody: undefined where there is none, and where reading it throws
  * in turn.

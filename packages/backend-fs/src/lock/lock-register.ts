@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { FileSystem } from '@weir/core/contracts';
-import { hasCode } from '../failure.js';
+import { hasCode, type FileSystem } from '@weir/core/contracts';
 import { LOCK, temporaryLock } from '../layout.js';
 import { requireFolder } from '../plain-file.js';
 import { formatEntry, parseEntry, type LockEntry } from './lock-entry.js';

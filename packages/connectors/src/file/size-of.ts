@@ -1,11 +1,11 @@
-import { propertyOf, type FileSystem } from '@weir/core/contracts';
+import { hasCode, type FileSystem } from '@weir/core/contracts';
 
 /** Size of a file in bytes; undefined: there is none. */
 export async function sizeOf(fileSystem: FileSystem, path: string): Promise<number | undefined> {
   try {
     return (await fileSystem.stat(path)).size;
   } catch (error) {
-    if (propertyOf(error, 'code') === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

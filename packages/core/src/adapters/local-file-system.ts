@@ -1,3 +1,4 @@
+import { hasCode } from '../errors.js';
 import type { Stats } from 'node:fs';
 import fs from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -66,7 +67,7 @@ const LOCAL: FileSystem = {
       await fs.mkdir(path);
       return 'created';
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST' || !(await fs.stat(path)).isDirectory()) throw error;
+      if (!hasCode(error, 'EEXIST') || !(await fs.stat(path)).isDirectory()) throw error;
       return 'exists';
     }
   },
@@ -75,7 +76,7 @@ const LOCAL: FileSystem = {
     try {
       await fs.unlink(path);
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (!hasCode(error, 'ENOENT')) throw error;
     }
   },
   async removeTree(path) {
@@ -149,8 +150,4 @@ function handle(file: fs.FileHandle): FileHandle {
 function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): DirectoryEntry['kind'] {
   if (entry.isFile()) return 'file';
   return entry.isDirectory() ? 'directory' : 'other';
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown }).code;
 }

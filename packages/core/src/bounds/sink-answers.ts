@@ -1,3 +1,4 @@
+import { missingMethod } from '../contracts/missing-method.js';
 import type { Committer, CommitOutcome, SinkContext, SinkDestination, SinkWriter } from '../contracts/sink.js';
 import { WeirError } from '../errors.js';
 
@@ -63,8 +64,7 @@ function isMark(mark: unknown): boolean {
 }
 
 function withFunctions<T>(plugin: T, names: readonly (string & keyof T)[], what: string, context: Sinks): T {
-  const fields = fieldsOf(plugin);
-  const missing = names.find((name) => typeof fields[name] !== 'function');
+  const missing = missingMethod(plugin, names);
   if (missing !== undefined) throw violation(context, `gave ${shown(plugin)} for a ${what}: it has no ${missing}`);
   return plugin;
 }

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { propertyOf } from '../errors.js';
+import { hasCode } from '../errors.js';
 import type { FileSystem } from './file-system.js';
 
 /** What a folder answers that is closed to us, or read-only. */
-const CLOSED: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
+const CLOSED: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
  * Makes a folder with all those above that are missing. They survive a crash of the machine when this settles.
@@ -26,7 +26,7 @@ export async function syncIfAllowed(fileSystem: FileSystem, folder: string): Pro
   try {
     await fileSystem.syncDirectory(folder);
   } catch (error) {
-    if (!CLOSED.includes(codeOf(error))) throw error;
+    if (!hasCode(error, ...CLOSED)) throw error;
   }
 }
 
@@ -36,11 +36,7 @@ async function exists(fileSystem: FileSystem, path: string): Promise<boolean> {
     await fileSystem.stat(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return propertyOf(error, 'code');
 }

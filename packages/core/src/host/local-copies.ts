@@ -4,7 +4,7 @@ import type { RestorePlan } from '../contracts/coordinator.js';
 import type { FileSystem } from '../contracts/file-system.js';
 import type { BlobHandle, FileBlob, SharedBlob } from '../contracts/snapshot.js';
 import type { CheckpointId, JobName } from '../element/ids.js';
-import { messageOf, propertyOf } from '../errors.js';
+import { hasCode, messageOf } from '../errors.js';
 import { LocalFile } from './local-file.js';
 import { readVerified, verifiedPart } from './verified-file.js';
 
@@ -129,7 +129,7 @@ export class LocalCopies {
     const name = TEMPORARY + this.#options.newId();
     const copy = new LocalFile(this.#options.fileSystem, join(folder, name), (error) => {
       // Its folder has been removed as superfluous between two steps: nobody needs the copy.
-      if (!this.#isNeeded(checkpointId) && isMissing(error)) return;
+      if (!this.#isNeeded(checkpointId) && hasCode(error, 'ENOENT')) return;
       this.#failed('written', folder, error);
     });
     this.#temporary.add(name);
@@ -175,7 +175,7 @@ export class LocalCopies {
         const found = await read(join(folder, placeOf(checkpointId, blob)));
         if (found !== undefined) return found;
       } catch (error) {
-        if (!isMissing(error)) this.#failed('read', folder, error);
+        if (!hasCode(error, 'ENOENT')) this.#failed('read', folder, error);
       }
     }
     return undefined;
@@ -210,7 +210,7 @@ export class LocalCopies {
         try {
           await action(folder);
         } catch (error) {
-          if (!isMissing(error)) this.#failed('removed', folder, error);
+          if (!hasCode(error, 'ENOENT')) this.#failed('removed', folder, error);
         }
       }
     });
@@ -237,8 +237,4 @@ function placeOf(checkpointId: CheckpointId, blob: File): string {
 /** One name of a file, whatever the text. */
 function safeName(text: string): string {
   return `_${encodeURIComponent(text)}`;
-}
-
-function isMissing(error: unknown): boolean {
-  return propertyOf(error, 'code') === 'ENOENT';
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { FileHandle, FileSystem } from '../contracts/file-system.js';
-import { propertyOf } from '../errors.js';
+import { hasCode } from '../errors.js';
 
 /** Collected before the disk is asked: what a snapshot consists of comes in small pieces. */
 const BUFFER_BYTES = 64 * 1024;
@@ -103,7 +103,7 @@ async function makeFolders(fileSystem: FileSystem, path: string): Promise<void> 
   try {
     await fileSystem.makeDirectory(path);
   } catch (error) {
-    if (propertyOf(error, 'code') !== 'ENOENT' || dirname(path) === path) throw error;
+    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error;
     await makeFolders(fileSystem, dirname(path));
     await fileSystem.makeDirectory(path);
   }

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { WeirError, type FileSystem, type SourceContext } from '@weir/core/contracts';
+import { hasCode, WeirError, type FileSystem, type SourceContext } from '@weir/core/contracts';
 import type { default as Picomatch } from 'picomatch';
-import { isMissing } from './input-file.js';
 
 /** Where the files of a source lie: `root` is the folder that their names are relative to. */
 export type Place =
@@ -114,7 +113,7 @@ async function kindOf(fileSystem: FileSystem, name: string): Promise<'file' | 'd
   try {
     return (await fileSystem.stat(name)).kind;
   } catch (error) {
-    if (isMissing(error) || (error as { readonly code?: unknown }).code === 'ELOOP') return undefined;
+    if (hasCode(error, 'ENOENT', 'ELOOP')) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import type { FileHandle, SourceReader } from '@weir/core/contracts';
+import { hasCode, type FileHandle, type SourceReader } from '@weir/core/contracts';
 import type { RowFormat, RowGroup, RowGroups } from '../format/decoder.js';
-import { isMissing, positionGone, readingFailure, type InputFile } from './input-file.js';
+import { positionGone, readingFailure, type InputFile } from './input-file.js';
 import { Outcome } from './outcome.js';
 import type { RowPosition } from './position.js';
 
@@ -22,7 +22,7 @@ export async function openGroups<T>(
     return new GroupReader(file, groups, handle, row);
   } catch (error) {
     await handle?.close();
-    if (position === undefined || !isMissing(error)) throw readingFailure(file, error);
+    if (position === undefined || !hasCode(error, 'ENOENT')) throw readingFailure(file, error);
     throw positionGone(file, stored, 'it is not there any more', error);
   }
 }

@@ -50,7 +50,3 @@ export function readingFailure(file: InputFile, error: unknown): unknown {
 function isAbort(error: unknown): boolean {
   return propertyOf(error, 'name') === 'AbortError';
 }
-
-export function isMissing(error: unknown): boolean {
-  return propertyOf(error, 'code') === 'ENOENT';
-}

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { makeDurableFolder, type Counter, type FileHandle } from '@weir/core/contracts';
-import { isMissing, type InputFile } from './input-file.js';
+import { hasCode, makeDurableFolder, type Counter, type FileHandle } from '@weir/core/contracts';
+import type { InputFile } from './input-file.js';
 
 export interface SkippedLine {
   readonly line: number;
@@ -72,7 +72,7 @@ export class MalformedLines {
         await handle.close();
       }
     } catch (error) {
-      if (isMissing(error)) return false;
+      if (hasCode(error, 'ENOENT')) return false;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
+import { hasCode } from '@weir/core/contracts';
 import type { LineDecoder, LineFormat } from '../format/decoder.js';
 import { openBytes } from './byte-stream.js';
-import { isMissing, positionGone, type InputFile } from './input-file.js';
+import { positionGone, type InputFile } from './input-file.js';
 import { LineBuffer } from './line-buffer.js';
 import { LineReader } from './line-reader.js';
 import type { MalformedLines } from './malformed-lines.js';
@@ -88,7 +89,7 @@ async function open(file: InputFile, offset: number, resumesAt: BytePosition | u
   try {
     return new Prefetch(await openBytes(file, offset));
   } catch (error) {
-    if (!isMissing(error) || resumesAt === undefined) throw error;
+    if (!hasCode(error, 'ENOENT') || resumesAt === undefined) throw error;
     throw positionGone(file, `byte ${String(resumesAt.offset)}`, 'it is not there any more', error);
   }
 }

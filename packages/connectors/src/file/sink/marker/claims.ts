@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { CommitMark, FileSystem } from '@weir/core/contracts';
-import { hasCode, MARKER, putFile, readFields } from './marker-files.js';
+import { hasCode, type CommitMark, type FileSystem } from '@weir/core/contracts';
+import { MARKER, putFile, readFields } from './marker-files.js';
 
 const FORMAT = 'weir-owner';
 const VERSION = 1;

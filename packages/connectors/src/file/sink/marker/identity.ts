@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { makeDurableFolder, WeirError, type FileSystem, type SinkContext } from '@weir/core/contracts';
-import { hasCode, MARKER, putFile, readFields } from './marker-files.js';
+import { hasCode, makeDurableFolder, WeirError, type FileSystem, type SinkContext } from '@weir/core/contracts';
+import { MARKER, putFile, readFields } from './marker-files.js';
 
 const NAME = 'destination';
 const FORMAT = 'weir-destination';

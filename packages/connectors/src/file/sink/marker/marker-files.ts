@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { FileSystem } from '@weir/core/contracts';
+import { hasCode, type FileSystem } from '@weir/core/contracts';
 
 // What a sink keeps in its output folder, in a hidden folder of its own:
 //
@@ -59,8 +59,4 @@ export async function readFields(fileSystem: FileSystem, file: string): Promise<
   } catch {
     return {};
   }
-}
-
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return typeof error === 'object' && error !== null && codes.includes((error as { code?: string }).code ?? '');
 }

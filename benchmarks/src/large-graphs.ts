@@ -4,6 +4,7 @@ import { checkpointCoordinator } from '@weir/coordinator';
 import { createEnvironment, type Environment } from '@weir/core';
 import { SILENT, staticSplits, type Sink, type Source } from '@weir/core/contracts';
 import { keyBy, map, rebalance } from '@weir/core/operators';
+import { mainThreadSeconds } from './rate.js';
 
 // Jobs of many operators: how long they take to start, to be checkpointed and to end, and for how long the event loop stood still meanwhile.
 // node benchmarks/dist/large-graphs.js [row|keyed|wide|parallel] [operators]
@@ -57,12 +58,32 @@ function describe(env: Environment): void {
     for (let i = 0; i < operators; i++) source.to(counting, { uid: `out-${String(i)}` });
     return;
   }
+  if (shape === 'parallel') {
+    source.pipe(rebalance(), map(step)).to(counting, { uid: 'out', parallelism: 1 });
+    return;
+  }
   let stream = source.pipe(map(step));
-  if (shape === 'parallel') stream = stream.pipe(rebalance(), map(step));
-  else
-    for (let i = 1; i < operators; i++)
-      stream = shape === 'keyed' && i % 10 === 0 ? stream.pipe(keyBy(step), map(step)) : stream.pipe(map(step));
+  for (let i = 1; i < operators; i++)
+    stream = shape === 'keyed' && i % 10 === 0 ? stream.pipe(keyBy(step), map(step)) : stream.pipe(map(step));
   stream.to(counting, { uid: 'out', parallelism: 1 });
+}
+
+/** The largest CPU time of the main thread between two turns of its event loop: what it blocks for on a machine of its own. */
+function watchTurns(): () => number {
+  let most = 0;
+  let before = mainThreadSeconds();
+  let isOver = false;
+  const turn = (): void => {
+    const now = mainThreadSeconds();
+    most = Math.max(most, now - before);
+    before = now;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    isOver = true;
+    return most;
+  };
 }
 
 /** What it took, and the longest time that no timer could fire. */
@@ -74,14 +95,16 @@ async function measured(what: string, work: () => unknown): Promise<void> {
   await turn();
   const cpu = process.cpuUsage();
   const before = performance.now();
+  const mostOfATurn = watchTurns();
   await work();
   const took = performance.now() - before;
   const { user, system } = process.cpuUsage(cpu);
   await turn();
+  const turnSeconds = mostOfATurn();
   delay.disable();
   console.log(
     `${what.padEnd(12)} ${took.toFixed(0).padStart(7)} ms, of it ${((user + system) / 1000).toFixed(0).padStart(7)} ms of the processor, ` +
-      `event loop blocked for at most ${(delay.max / 1e6).toFixed(0)} ms`,
+      `event loop blocked for at most ${(delay.max / 1e6).toFixed(0)} ms, by ${(turnSeconds * 1000).toFixed(0)} ms of the main thread`,
   );
 }
 

@@ -21,7 +21,7 @@ export class Stopwatch {
 }
 
 /** From the scheduler of Linux; where there is none, CPU time of the process with all its threads. */
-function mainThreadSeconds(): number {
+export function mainThreadSeconds(): number {
   try {
     // The first number: nanoseconds on a CPU. The first thread of a process has the id of the process.
     const [nanoseconds] = readFileSync(`/proc/self/task/${String(process.pid)}/schedstat`, 'utf8').split(' ');

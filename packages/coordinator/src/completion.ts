@@ -1,4 +1,5 @@
 import {
+  betweenParts,
   encodeMetadata,
   isWeirError,
   type AbortReason,
@@ -85,6 +86,7 @@ export async function complete(
     });
     // Files that it has in common with others are kept for it from here on, whether or not it will need them.
     metadata = shared.register(described, written);
+    await betweenParts(context.clock, metadata.operators.length);
     bytes = encodeMetadata(metadata);
     // 2. Only who still holds the right to write may publish: this process, and this attempt.
     await job.lock?.verify();

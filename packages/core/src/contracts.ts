@@ -78,7 +78,7 @@ export type {
 export { delegating } from './contracts/delegating.js';
 export { untilAborted } from './contracts/until-aborted.js';
 export { withinTime } from './contracts/within-time.js';
-export { nextTurn, sleep } from './contracts/clock.js';
+export { betweenParts, nextTurn, sleep } from './contracts/clock.js';
 export type { Clock, Random } from './contracts/clock.js';
 export type {
   Acknowledgement,

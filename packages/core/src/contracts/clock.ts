@@ -41,3 +41,11 @@ export function nextTurn(clock: Clock): Promise<void> {
     clock.nextTurn(resolve);
   });
 }
+
+/** So many operators take long enough for others to be let run in between. */
+const MANY_OPERATORS = 1000;
+
+/** Lets others run between two pieces of work that each take time in proportion to the number of operators. Undefined: they are few. */
+export function betweenParts(clock: Clock, operators: number): Promise<void> | undefined {
+  return operators < MANY_OPERATORS ? undefined : nextTurn(clock);
+}

@@ -1,4 +1,4 @@
-import { nextTurn } from '../contracts/clock.js';
+import { betweenParts } from '../contracts/clock.js';
 import type { RestoreFrom } from '../contracts/coordinator.js';
 import {
   CheckpointStorageRole,
@@ -12,7 +12,7 @@ import {
 import type { JobName } from '../element/ids.js';
 import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
-import { planOf, type Plan } from '../graph/plan.js';
+import { planning, type Plan, type PlanOptions } from '../graph/plan.js';
 import type { LogicalGraph } from '../graph/stream-node.js';
 import {
   deprecations,
@@ -63,6 +63,7 @@ export interface PreparedJob {
 /** Checks everything that can be checked before anything runs. What it gives is the caller's to dispose of. */
 export async function prepareJob(options: JobDescription): Promise<PreparedJob> {
   const { name, graph, host } = options;
+  const pause = (): Promise<void> | undefined => betweenParts(host.clock, graph.nodes.length);
   if (typeof (name as unknown) !== 'string' || name === '' || !isWellFormed(name))
     throw new WeirError(
       'CONFIG_INVALID',
@@ -73,12 +74,12 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
   const given = flattenPlugins(options.plugins);
   const plugins = [...given, ...(await loadPlugins(packagesToLoad(options.config, given), options.load))];
   const configuration = readConfiguration(options.config, keysOfPlugins(plugins));
-  const plan = planOf(graph, {
+  const plan = await planInSteps(options, {
     parallelism:
       options.parallelism ?? configuration.get('parallelism.default') ?? SUPPORTED_KEYS['parallelism.default'].default,
     maxParallelism: options.maxParallelism ?? configuration.get('pipeline.max-parallelism'),
   });
-  await betweenParts(options);
+  await pause();
   const settings = resolveCheckpointSettings(options.checkpointing, configuration, options.recovery);
   const restoreFrom = options.restoreFrom ?? configuredRestore(configuration);
   if (settings === undefined) refuseToRestore(name, restoreFrom);
@@ -88,9 +89,9 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
     ...withoutEffect({ call: options.checkpointing, configuration, recovery: options.recovery }, settings),
     ...checkGuarantees(graph, settings),
   ];
-  await betweenParts(options);
+  await pause();
   notices.push(...checkLoops(name, graph, settings), ...uidNotices(plan, settings));
-  await betweenParts(options);
+  await pause();
 
   const container = new JobContainer(choicesIn(configuration));
   container.supply(ClockRole, host.clock);
@@ -101,7 +102,7 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
     installPlugins(container, plugins, configuration);
     installPlugins(container, flattenPlugins(options.jobPlugins), configuration, 'job');
     requireServices(container, plan, settings);
-    await betweenParts(options);
+    await pause();
     return { plan, settings, restoreFrom, notices, container, configuration };
   } catch (error) {
     await disposeAfter(container, host.logger);
@@ -109,11 +110,13 @@ export async function prepareJob(options: JobDescription): Promise<PreparedJob> 
   }
 }
 
-/** So many operators take long enough for others to be let run in between. */
-const MANY_OPERATORS = 1000;
-
-async function betweenParts({ graph, host }: JobDescription): Promise<void> {
-  if (graph.nodes.length >= MANY_OPERATORS) await nextTurn(host.clock);
+async function planInSteps(job: JobDescription, options: PlanOptions): Promise<Plan> {
+  const steps = planning(job.graph, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await betweenParts(job.host.clock, job.graph.nodes.length);
+  }
 }
 
 function requireServices(container: JobContainer, plan: Plan, settings: CheckpointingOfJob | undefined): void {

@@ -53,11 +53,25 @@ export interface PlanOptions {
   readonly maxParallelism: number | undefined;
 }
 
-/** Turns the logical graph into stages. Deterministic: the same description gives the same plan. */
+/** The logical graph turned into stages, at once: see {@link planning}. */
 export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
+  const steps = planning(graph, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/**
+ * Turns the logical graph into stages. Deterministic: the same description gives the same plan. Between two steps the caller may let others
+ * run: each takes time in proportion to the number of operators.
+ */
+export function* planning(graph: LogicalGraph, options: PlanOptions): Generator<undefined, Plan> {
   requireComplete(graph);
+  yield;
   const maxParallelism = checkedMaxParallelism(options.maxParallelism);
   const uids = assignUids(graph.nodes);
+  yield;
   const uidOf = (node: LogicalNode): OperatorUid => uids.get(node) as OperatorUid;
   const parallelismOf = (node: LogicalNode): number =>
     checkedParallelism(uidOf(node), node.parallelism ?? options.parallelism, maxParallelism);
@@ -73,6 +87,7 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
     chain.push(node);
     stageOf.set(node, chain);
   }
+  yield;
   const idOf = (node: LogicalNode): StageId => uidOf((stageOf.get(node) as LogicalNode[])[0] as LogicalNode);
 
   const stages = chains.map((chain): PlannedStage => {
@@ -85,6 +100,7 @@ export function planOf(graph: LogicalGraph, options: PlanOptions): Plan {
       inputs: head.inputs.length,
     };
   });
+  yield;
   const heads = chains.map((chain) => chain[0] as LogicalNode);
   const planned = (edge: LogicalEdge, head: LogicalNode, input: number, chainable?: LogicalNode): PlannedEdge => ({
     from: idOf(edge.from),

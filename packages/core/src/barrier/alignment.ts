@@ -17,6 +17,7 @@
 import type { AbortReason } from '../contracts/job-events.js';
 import type { Barrier } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
+import { ChannelSet } from './channel-set.js';
 import { isForetold, remember, withoutUpTo } from './foretold-aborts.js';
 import { MODES, takeTurn } from './modes.js';
 import { isOvertaking, isTimeoutable } from '../element/overtaking.js';
@@ -45,7 +46,7 @@ interface Tracked {
   readonly mode: AlignmentMode;
   readonly startedAt: number;
   /** Channels that were open when it started and have neither delivered its barrier nor ended. */
-  readonly missing: ReadonlySet<number>;
+  readonly missing: ChannelSet;
 }
 
 /** Immutable; use {@link isBlocked} and {@link pendingId} to look into it. */
@@ -53,8 +54,8 @@ export interface AlignmentState {
   /** In `aligned` each barrier says whether it may overtake; in `unaligned` all do but those of savepoints and of edges that forbid it. */
   readonly mode: AlignmentMode;
   readonly checkpointsAfterEnd: boolean;
-  readonly open: ReadonlySet<number>;
-  readonly blocked: ReadonlySet<number>;
+  readonly open: ChannelSet;
+  readonly blocked: ChannelSet;
   /** Ascending by id. */
   readonly tracked: readonly Tracked[];
   /** The largest id that a barrier or cancel marker named. What is not tracked and not above it is over. */
@@ -72,8 +73,8 @@ export function alignment(mode: AlignmentMode, channels: number, options: Alignm
   return {
     mode,
     checkpointsAfterEnd: options.checkpointsAfterEnd ?? true,
-    open: new Set(Array.from({ length: channels }, (_, channel) => channel)),
-    blocked: new Set(),
+    open: ChannelSet.all(channels),
+    blocked: ChannelSet.NONE,
     tracked: [],
     highest: 0,
     foretold: [],
@@ -82,7 +83,7 @@ export function alignment(mode: AlignmentMode, channels: number, options: Alignm
 }
 
 /**
- * Takes one input at the time `now` (ms of any clock). O(channels). Late, repeated and unknown inputs are answered with no action; so is
+ * Takes one input at the time `now` (ms of any clock). O(channels / 32). Late, repeated and unknown inputs are answered with no action; so is
  * whatever names a channel that has ended.
  */
 export function step(state: AlignmentState, input: AlignmentInput, now: number): Transition {
@@ -169,9 +170,9 @@ function onCancel(state: AlignmentState, id: CheckpointId): Transition {
 }
 
 function onEndOfChannel(state: AlignmentState, channel: number): Transition {
-  const ended = { ...state, open: without(state.open, channel) };
+  const ended = { ...state, open: state.open.without(channel) };
   if (!state.checkpointsAfterEnd) return giveUp(ended, () => true, 'CHECKPOINT_DECLINED_INPUT_END_OF_STREAM');
-  const tracked = state.tracked.map((t) => ({ ...t, missing: without(t.missing, channel) }));
+  const tracked = state.tracked.map((t) => ({ ...t, missing: t.missing.without(channel) }));
   const complete = tracked.findLast((t) => t.missing.size === 0);
   const next = { ...ended, tracked };
   if (complete !== undefined) return finish(next, complete, channel);
@@ -211,7 +212,7 @@ function overtake(state: AlignmentState, tracked: Tracked, barrier: Barrier): Tr
 function collect(state: AlignmentState, id: CheckpointId, channel: number): Transition {
   const tracked = trackedOf(state, id);
   if (tracked === undefined || !tracked.missing.has(channel)) return [state, []];
-  const collected: Tracked = { ...tracked, missing: without(tracked.missing, channel) };
+  const collected: Tracked = { ...tracked, missing: tracked.missing.without(channel) };
   const next = replace(state, tracked, collected);
   return collected.missing.size === 0
     ? finish(next, collected, channel)
@@ -266,11 +267,4 @@ function trackedOf(state: AlignmentState, id: CheckpointId): Tracked | undefined
 
 function idOf(tracked: Tracked): CheckpointId {
   return tracked.barrier.checkpointId;
-}
-
-function without(channels: ReadonlySet<number>, channel: number): ReadonlySet<number> {
-  if (!channels.has(channel)) return channels;
-  const rest = new Set(channels);
-  rest.delete(channel);
-  return rest;
 }

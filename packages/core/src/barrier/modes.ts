@@ -2,6 +2,7 @@ import type { AbortReason } from '../contracts/job-events.js';
 import type { Barrier } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { forwarded } from '../element/overtaking.js';
+import { ChannelSet } from './channel-set.js';
 
 /** How a checkpoint proceeds: a row of the table. */
 export type AlignmentMode = 'aligned' | 'unaligned' | 'counting';
@@ -75,7 +76,7 @@ export interface TurnContext {
   readonly barrier: Barrier;
   readonly startedAt: number;
   /** Channels from which the barrier is still to come. */
-  readonly missing: ReadonlySet<number>;
+  readonly missing: ChannelSet;
   /** The channel that delivered the barrier. */
   readonly channel?: number | undefined;
   readonly reason?: AbortReason | undefined;
@@ -85,9 +86,9 @@ export interface TurnContext {
 export function takeTurn(
   mode: AlignmentMode,
   turn: Turn,
-  before: ReadonlySet<number>,
+  before: ChannelSet,
   { barrier, startedAt, missing, channel, reason }: TurnContext,
-): { readonly blocked: ReadonlySet<number>; readonly actions: readonly AlignmentAction[] } {
+): { readonly blocked: ChannelSet; readonly actions: readonly AlignmentAction[] } {
   const { checkpointId } = barrier;
   const actions: AlignmentAction[] = [];
   let blocked = before;
@@ -95,12 +96,12 @@ export function takeTurn(
     switch (kind) {
       case 'block':
         if (channel === undefined || blocked.has(channel)) break;
-        blocked = new Set(blocked).add(channel);
+        blocked = blocked.with(channel);
         actions.push({ kind, channel });
         break;
       case 'unblock-all':
         if (blocked.size === 0) break;
-        blocked = new Set();
+        blocked = ChannelSet.NONE;
         actions.push({ kind });
         break;
       case 'let-overtake':

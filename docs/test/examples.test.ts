@@ -42,6 +42,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   'operations/bad-records.ts': { then: prints([{ id: 1 }, { id: 3 }], [{ text: '{"id":', why: 'SyntaxError' }]) },
   'operations/call-timeouts.ts': {},
   'configuration/package.ts': {},
+  'keyed-streams/travelling-key.ts': { then: prints('ada: 1150\nada: 250\nbob: 100') },
   'connectors/collection.ts': { then: prints([10, 20, 30]) },
   'connectors/datagen.ts': {
     then(printed) {

@@ -6,7 +6,7 @@ import struct
 import sys
 import zlib
 
-KNOWN = {"shared-files", "changes", "native-state", "key-types", "destinations", "kept-for-user"}
+KNOWN = {"shared-files", "changes", "native-state", "key-types", "destinations", "kept-for-user", "record-keys"}
 KINDS = ["value", "list", "map", "reducing", "aggregating"]
 
 
@@ -98,17 +98,19 @@ def committables(r, features):
     return {"destination": destination, "serializer": serializer(r), "newest": r.varint(), "count": r.varint(), "blob": blob(r)}
 
 
-def channel(r):
+def channel(r, features):
     handle = {"kind": r.word(["input", "output", "loop"])}
     handle |= {"producer": r.text(), "output": r.varint(), "consumer": r.text(), "input": r.varint()}
     handle |= {"fromSubtask": r.varint(), "toSubtask": r.varint(), "serializer": serializer(r), "timed": bool(r.u8())}
+    if "record-keys" in features:
+        handle["keyed"] = bool(r.u8())
     return handle | {"count": r.varint(), "blob": blob(r)}
 
 
 def subtask(r, features):
     state = {"index": r.varint(), "keyed": r.list(lambda: keyed(r)), "operator": r.list(lambda: operator_state(r))}
     state["committables"] = r.optional(lambda: committables(r, features))
-    state["channels"] = r.list(lambda: channel(r))
+    state["channels"] = r.list(lambda: channel(r, features))
     if "key-types" in features:
         state["keyTypes"] = r.optional(lambda: r.list(r.u8))
     return state

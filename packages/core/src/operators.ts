@@ -1,7 +1,7 @@
 // Operators on streams, state descriptors, and the base for operators of one's own. Loads neither ajv, pino nor typedi.
 export { filter, flatMap, map, rx, tap } from './graph/operators/stateless.js';
-export type { NotAsync } from './graph/operators/stateless.js';
-export { coProcess, keyBy, keyedProcess, scan } from './graph/operators/keyed.js';
+export type { NotAsync, RecordOperator } from './graph/operators/stateless.js';
+export { coProcess, groupBy, keyBy, keyedProcess, scan } from './graph/operators/keyed.js';
 export type {
   CoProcessSpec,
   KeyByOptions,
@@ -9,6 +9,7 @@ export type {
   NameTheOutput,
   ScanOptions,
 } from './graph/operators/keyed.js';
+export type { Seed } from './operator/seed.js';
 export { withTimestamps } from './graph/operators/event-time.js';
 export type { TimestampsOptions } from './graph/operators/event-time.js';
 export type { Duration } from './time/duration.js';

@@ -173,6 +173,8 @@ export interface ChannelStateHandle {
   readonly serializer: SerializerRef;
   /** Event times follow the records. */
   readonly timed: boolean;
+  /** Keys follow the records, behind event times if there are some. */
+  readonly keyed?: boolean | undefined;
   readonly count: number;
   readonly blob: BlobHandle;
 }

@@ -1,12 +1,13 @@
-import type { RecordBatch } from './element.js';
+import { batchOf, type RecordBatch } from './element.js';
+import type { Key } from './key.js';
 
-/** A batch of what `project` makes of each record; timestamps stay. `look` sees the first result, before the function is called again. */
+/** A batch of what `project` makes of each record; timestamps and keys stay. `look` sees the first result, before the function is called again. */
 export function mapBatch<A, B>(
   batch: RecordBatch<A>,
   project: (value: A) => B,
   look?: (first: B) => void,
 ): RecordBatch<B> {
-  const { records, timestamps } = batch;
+  const { records, timestamps, keys } = batch;
   const { length } = records;
   const projected = new Array<B>(length);
   if (length > 0) {
@@ -15,13 +16,11 @@ export function mapBatch<A, B>(
     projected[0] = first;
   }
   for (let i = 1; i < length; i++) projected[i] = project(records[i] as A);
-  return timestamps === undefined
-    ? { kind: 'batch', records: projected }
-    : { kind: 'batch', records: projected, timestamps };
+  return batchOf(projected, timestamps, keys);
 }
 
 /**
- * The records for which `predicate` holds, with their timestamps; the same batch if it holds for all, undefined if for none. `look` sees what it gives
+ * The records for which `predicate` holds, with their timestamps and keys; the same batch if it holds for all, undefined if for none. `look` sees what it gives
  * that holds and is not `true`.
  */
 export function filterBatch<A>(
@@ -29,10 +28,11 @@ export function filterBatch<A>(
   predicate: (value: A) => unknown,
   look?: (verdict: unknown) => void,
 ): RecordBatch<A> | undefined {
-  const { records, timestamps } = batch;
+  const { records, timestamps, keys } = batch;
   const { length } = records;
   const kept = new Array<A>(length);
   const keptTimestamps = timestamps === undefined ? undefined : new Array<number>(length);
+  const keptKeys = keys === undefined ? undefined : new Array<Key>(length);
   let count = 0;
   for (let i = 0; i < length; i++) {
     const record = records[i] as A;
@@ -43,13 +43,13 @@ export function filterBatch<A>(
     }
     kept[count] = record;
     if (keptTimestamps !== undefined) keptTimestamps[count] = timestamps?.[i] as number;
+    if (keptKeys !== undefined) keptKeys[count] = keys?.[i] as Key;
     count++;
   }
   if (count === 0) return undefined;
   if (count === length) return batch;
   kept.length = count;
   if (keptTimestamps !== undefined) keptTimestamps.length = count;
-  return keptTimestamps === undefined
-    ? { kind: 'batch', records: kept }
-    : { kind: 'batch', records: kept, timestamps: keptTimestamps };
+  if (keptKeys !== undefined) keptKeys.length = count;
+  return batchOf(kept, keptTimestamps, keptKeys);
 }

@@ -1,4 +1,5 @@
 import type { CheckpointId } from './ids.js';
+import type { Key } from './key.js';
 
 /** Records in order. A batch handed to several consumers is read-only. */
 export interface RecordBatch<out T> {
@@ -6,6 +7,8 @@ export interface RecordBatch<out T> {
   readonly records: readonly T[];
   /** Event times in epoch milliseconds, one per record; only where event time is used. */
   readonly timestamps?: readonly number[] | undefined;
+  /** What each record is keyed by; only where an operator reads it that is not right behind the `keyBy`. */
+  readonly keys?: readonly Key[] | undefined;
 }
 /** No record with an event time at or below `time` (epoch ms) is to be expected any more. */
 export interface Watermark {
@@ -61,6 +64,20 @@ export type StreamElement<T> = RecordBatch<T> | ControlElement;
 /** Records that a full batch holds. */
 export const BATCH_SIZE = 1024;
 
+/** A batch with the columns that there are. Few shapes keep what reads batches fast. */
+export function batchOf<T>(
+  records: readonly T[],
+  timestamps: readonly number[] | undefined,
+  keys: readonly Key[] | undefined,
+): RecordBatch<T> {
+  if (keys !== undefined) return { kind: 'batch', records, timestamps, keys };
+  return timestamps === undefined ? { kind: 'batch', records } : { kind: 'batch', records, timestamps };
+}
+
+/** The records from `from` to before `to`, with their columns. */
+export function sliceOf<T>({ records, timestamps, keys }: RecordBatch<T>, from: number, to: number): RecordBatch<T> {
+  return batchOf(records.slice(from, to), timestamps?.slice(from, to), keys?.slice(from, to));
+}
 export function batch<T>(records: readonly T[]): RecordBatch<T> {
   return { kind: 'batch', records };
 }

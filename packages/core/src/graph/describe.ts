@@ -1,11 +1,12 @@
 import type { Sink } from '../contracts/sink.js';
 import type { Source, SourceGrade } from '../contracts/source.js';
+import { KeyColumn } from '../element/key-column.js';
 import { WeirError } from '../errors.js';
-import type { OperatorSpec } from '../operator/operator.js';
+import type { Operator, OperatorContext, OperatorSpec } from '../operator/operator.js';
 import { requireSink, requireSource } from './require-connector.js';
 import type { OperatorOptions, SinkOptions, Stream } from './stream.js';
 import { nameInGraph, upstreamOf } from './stream-node.js';
-import type { LogicalEdge, LogicalGraph, LogicalNode, LoopNode, StreamNode } from './stream-node.js';
+import type { LogicalEdge, LogicalGraph, LogicalNode, LoopNode, StreamKey, StreamNode } from './stream-node.js';
 
 const FORWARD = { kind: 'forward' } as const;
 
@@ -40,7 +41,7 @@ export function sourceStream<S extends Stream<unknown>>(
   requireSource(source);
   const { uid, parallelism } = options;
   const node = addNode(graph, { kind: 'source', name: 'source', uid, parallelism, inputs: [], source });
-  return streamOf<S>({ graph, edges: [{ from: node, partitioning: FORWARD }], keyOf: undefined });
+  return streamOf<S>({ graph, edges: [{ from: node, partitioning: FORWARD }] });
 }
 
 /**
@@ -52,6 +53,16 @@ export function transform<B, G extends SourceGrade>(
   spec: OperatorSpec,
   options: OperatorOptions = {},
 ): Stream<B, G> {
+  return keyedTransform<Stream<B, G>>(inputs, spec, undefined, options);
+}
+
+/** As {@link transform}, where what the operator makes is keyed; not so without `keyed`. */
+export function keyedTransform<S extends Stream<unknown>>(
+  inputs: readonly [Stream<unknown>, ...Stream<unknown>[]],
+  spec: OperatorSpec,
+  keyed: Omit<StreamKey, 'keyOf'> | undefined,
+  options: OperatorOptions = {},
+): S {
   const graph = graphOf(inputs);
   const node = addNode(graph, {
     kind: 'operator',
@@ -61,22 +72,55 @@ export function transform<B, G extends SourceGrade>(
     inputs: inputs.map((input) => input['~node'].edges),
     spec,
   });
-  return streamOf<Stream<B, G>>({ graph, edges: [{ from: node, partitioning: FORWARD }], keyOf: undefined });
+  if (keyed === undefined) return streamOf<S>({ graph, edges: [{ from: node, partitioning: FORWARD }] });
+  const partitioning = { kind: 'forward', column: keyed.column } as const;
+  return streamOf<S>({ graph, edges: [{ from: node, partitioning }], keyed: { ...keyed, keyOf: undefined } });
+}
+
+/** Puts an operator that makes records of records behind a stream: what is keyed stays so. `create` learns whether anybody reads the keys. */
+export function keepingKey<S extends Stream<unknown>>(
+  stream: Stream<unknown>,
+  name: string,
+  create: (context: OperatorContext, keepsKeys: boolean) => Operator,
+  options?: OperatorOptions,
+): S {
+  const { keyed } = stream['~node'];
+  const spec: OperatorSpec = {
+    name,
+    isStateful: false,
+    create: (context) => create(context, keyed?.column.isRead === true),
+  };
+  return keyedTransform<S>([stream], spec, keyed, options);
 }
 
 /** The same records, reaching the next operator another way. */
 export function repartitioned<S extends Stream<unknown>>(
   stream: Stream<unknown>,
   partitioning: LogicalEdge['partitioning'],
-  keyed: Pick<StreamNode, 'keyOf' | 'keyedAt' | 'keyTypes'> = { keyOf: undefined },
+  keyed?: StreamKey,
 ): S {
   const { graph, edges } = stream['~node'];
-  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), ...keyed });
+  return streamOf<S>({ graph, edges: edges.map(({ from }) => ({ from, partitioning })), keyed });
 }
 
+/** The records of all streams in one, which is keyed if all of them are. */
 export function merged<S extends Stream<unknown>>(streams: readonly [Stream<unknown>, ...Stream<unknown>[]]): S {
   const graph = graphOf(streams);
-  return streamOf<S>({ graph, edges: streams.flatMap((stream) => stream['~node'].edges), keyOf: undefined });
+  return streamOf<S>({ graph, edges: streams.flatMap((stream) => stream['~node'].edges), keyed: commonKey(streams) });
+}
+
+/** Nobody can tell by a record which keyBy it has come from, so the keys travel with the records. */
+function commonKey(streams: readonly Stream<unknown>[]): StreamKey | undefined {
+  const keys = streams.map((stream) => stream['~node'].keyed);
+  if (!keys.every((key) => key !== undefined)) return undefined;
+  const types = keys.map(({ keyTypes }) => keyTypes);
+  return {
+    keyOf: undefined,
+    column: new KeyColumn(keys.map(({ column }) => column)),
+    keyedAt: [...new Set(keys.map(({ keyedAt }) => keyedAt))].join(', '),
+    // Anything, if they may be anything in one of them.
+    keyTypes: types.every((type) => type !== undefined) ? [...new Set(types.flat())] : undefined,
+  };
 }
 
 /** What the body of a loop makes of its input: records that go round again, and records that leave. */
@@ -105,7 +149,7 @@ export function looped<O, G extends SourceGrade>(
     loop: { ...loop, feedback },
   });
   // Whoever writes plain JavaScript may have forgotten to return something.
-  const parts = body(streamOf({ graph, edges: [{ from: head, partitioning: FORWARD }], keyOf: undefined })) as
+  const parts = body(streamOf({ graph, edges: [{ from: head, partitioning: FORWARD }] })) as
     Partial<LoopBody<unknown, O>> | undefined;
   const back = parts?.feedback;
   const output = parts?.output;
@@ -114,8 +158,15 @@ export function looped<O, G extends SourceGrade>(
   for (const [name, stream] of [['feedback', back] as const, ['output', output] as const])
     if (!comesFrom(stream, head))
       throw invalidLoop(head, `returned as ${name} a stream that does not come from its input`);
-  feedback.push(...back['~node'].edges);
-  return streamOf<Stream<O, G>>({ graph, edges: output['~node'].edges, keyOf: undefined });
+  // The head has no keys, so records go back to it in turn where the numbers of subtasks differ.
+  feedback.push(
+    ...back['~node'].edges.map(({ from, partitioning }) => ({ from, partitioning: unkeyed(partitioning) })),
+  );
+  return streamOf<Stream<O, G>>({ graph, edges: output['~node'].edges, keyed: output['~node'].keyed });
+}
+
+function unkeyed(partitioning: LogicalEdge['partitioning']): LogicalEdge['partitioning'] {
+  return partitioning.kind === 'forward' ? FORWARD : partitioning;
 }
 
 function comesFrom(stream: Stream<unknown>, origin: LogicalNode): boolean {

@@ -173,9 +173,11 @@ function countConsumers({ nodes }: LogicalGraph): ReadonlyMap<LogicalNode, numbe
   return counts;
 }
 
-/** Forward is one to one; between different parallelisms records are dealt out in turn instead. */
+/** Forward is one to one; between different parallelisms records go by their keys if somebody reads these, else they are dealt out in turn. */
 function carried(partitioning: LogicalEdge['partitioning'], from: number, to: number): Partitioning {
-  return partitioning.kind === 'forward' && from !== to ? { kind: 'rebalance' } : partitioning;
+  if (partitioning.kind !== 'forward' || from === to) return partitioning;
+  const { column } = partitioning;
+  return column?.isRead === true ? { kind: 'hash', keyOf: undefined, column } : { kind: 'rebalance' };
 }
 
 function assignUids(nodes: readonly LogicalNode[]): Map<LogicalNode, OperatorUid> {

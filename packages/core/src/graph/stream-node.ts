@@ -2,7 +2,8 @@ import type { Serializer } from '../contracts/serializer.js';
 import type { Sink } from '../contracts/sink.js';
 import type { Source } from '../contracts/source.js';
 import type { Partitioning } from '../channel/partitioner.js';
-import type { Key } from '../element/key.js';
+import type { KeyColumn } from '../element/key-column.js';
+import type { Key, KeyOf } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
 import type { OperatorSpec } from '../operator/operator.js';
 
@@ -64,9 +65,15 @@ export interface StreamNode {
   readonly graph: LogicalGraph;
   readonly edges: readonly LogicalEdge[];
   /** Present on keyed streams. */
-  readonly keyOf: ((record: never) => Key) | undefined;
-  /** The keyBy that chose the key, for messages. */
-  readonly keyedAt?: string | undefined;
+  readonly keyed?: StreamKey | undefined;
+}
+/** What is known of the keys of a stream. */
+export interface StreamKey {
+  /** Right behind the keyBy. Elsewhere the key travels with the record, which may be another by now. */
+  readonly keyOf: KeyOf<never, Key>;
+  readonly column: KeyColumn;
+  /** The keyBy that chose the keys, for messages. */
+  readonly keyedAt: string;
   /** What keys may be, where keyBy says so. */
   readonly keyTypes?: readonly KeyType[] | undefined;
 }

@@ -31,10 +31,14 @@ export interface SinkOptions<G extends Guarantee> extends OperatorOptions {
   readonly guarantee?: AtMost<G> | undefined;
 }
 
-/** A description of a stream of records: neither hot nor cold. Piping it twice is one stream with two consumers. */
-export interface Stream<out T, out G extends SourceGrade = SourceGrade> {
+/**
+ * A description of a stream of records: neither hot nor cold. Piping it twice is one stream with two consumers. `K` is what it is keyed by, see
+ * {@link KeyedStream}; by default nothing is known of that.
+ */
+export interface Stream<out T, out G extends SourceGrade = SourceGrade, out K = unknown> {
   readonly '~record': T;
   readonly '~grade': G;
+  readonly '~keyedBy': K;
   readonly '~node': StreamNode;
   pipe<A>(a: (s: this) => A): A;
   pipe<A, B>(a: (s: this) => A, b: (s: A) => B): B;
@@ -125,12 +129,7 @@ export interface Stream<out T, out G extends SourceGrade = SourceGrade> {
     options?: SinkOptions<EndToEnd<S['~grade'], K>>,
   ): void;
 }
-/** A stream whose records are grouped by key: what keyed operators need. */
-export interface KeyedStream<out T, out K extends Key = Key, out G extends SourceGrade = SourceGrade> extends Stream<
-  T,
-  G
-> {
-  readonly '~keyedBy': K;
-}
-/** What strangers export: an operator for streams of any grade. */
+/** A stream whose records are grouped by key: what keyed operators need. It stays one through operators that make records of records. */
+export type KeyedStream<T, K extends Key = Key, G extends SourceGrade = SourceGrade> = Stream<T, G, K>;
+/** What strangers export: an operator for streams of any grade. What it makes is not keyed. */
 export type StreamOperator<A, B> = <G extends SourceGrade>(s: Stream<A, G>) => Stream<B, G>;

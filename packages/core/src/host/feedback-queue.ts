@@ -107,7 +107,7 @@ export class FeedbackQueue {
   }
 
   #collect(batch: RecordBatch<unknown>): void {
-    this.#collected ??= new ChannelStateEncoder(this.#name, this.#room.serializer, 'loop');
+    this.#collected ??= new ChannelStateEncoder(this.#name, this.#room.serializer, { kind: 'loop' });
     this.#collected.add(batch);
     this.#spilled += batch.records.length;
     if (this.#collected.size >= FRAME_BYTES) this.#seal();

@@ -1,3 +1,4 @@
+import { goesByTravellingKeys, type Partitioning } from '../channel/partitioner.js';
 import type { RecordBatch } from '../element/element.js';
 import { ChannelStateEncoder, type ChannelName, type EncodedChannelState } from '../snapshot/channel-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
@@ -14,17 +15,21 @@ export class InFlightCapture {
   #settle: (outcome: 'complete' | 'discarded') => void = () => undefined;
   readonly #settled: Promise<'complete' | 'discarded'>;
 
-  /** `names` by the number of the channel. */
-  constructor(channels: readonly number[], names: readonly ChannelName[]) {
+  /** `inputs` by the number of the channel. */
+  constructor(
+    channels: readonly number[],
+    inputs: readonly { readonly name: ChannelName; readonly partitioning: Partitioning }[],
+  ) {
     this.#settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
     for (const channel of channels) {
-      const name = names[channel];
-      if (name === undefined) continue;
+      const input = inputs[channel];
+      if (input === undefined) continue;
+      const { name, partitioning } = input;
       const { consumer, producer } = name.edge;
       const serializer = withPlace(defaultSerializer, consumer, `records in flight from ${producer}`);
-      const encoder = new ChannelStateEncoder(name, serializer);
+      const encoder = new ChannelStateEncoder(name, serializer, { keyed: goesByTravellingKeys(partitioning) });
       this.#encoders.set(channel, encoder);
       this.#persisted.set(channel, encoder);
     }

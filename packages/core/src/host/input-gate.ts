@@ -224,8 +224,7 @@ export class InputGate {
         for (const { channel } of this.#inputs) channel.letOvertake(action.checkpointId);
         return;
       case 'persist': {
-        const names = this.#inputs.map(({ name }) => name);
-        this.#inFlight = new InFlightCapture(action.channels, names);
+        this.#inFlight = new InFlightCapture(action.channels, this.#inputs);
         // The unread rest of a batch was taken already, and is not in the snapshot.
         if (this.#current !== undefined)
           this.#inFlight.add(this.#current.index, this.#current.batch, this.#current.from);

@@ -44,7 +44,7 @@ export class LoopLogs<Captured> {
     captured: Captured,
     unread: readonly { readonly channel: number; readonly batch: RecordBatch<unknown> }[] = [],
   ): void {
-    const logs = this.#names.map((name) => new ChannelStateEncoder(name, this.#serializer, 'loop'));
+    const logs = this.#names.map((name) => new ChannelStateEncoder(name, this.#serializer, { kind: 'loop' }));
     this.#open.push({ checkpointId, captured, logs, missing: new Set(logs.keys()) });
     for (const { channel, batch } of unread) logs[channel]?.add(batch);
   }

@@ -1,6 +1,7 @@
-import { hashPartitioner, type Partitioning } from '../channel/partitioner.js';
+import { keyPartitioner, keysFor, type Partitioning } from '../channel/partitioner.js';
 import type { ChannelStateHandle } from '../contracts/snapshot.js';
 import type { RecordBatch } from '../element/element.js';
+import { WeirError } from '../errors.js';
 import { batchesOf } from '../snapshot/channel-state.js';
 
 /** A subtask that takes over records of a channel. */
@@ -10,27 +11,35 @@ export interface Taker {
   readonly maxParallelism: number;
 }
 
-/** Which records of a channel are the taker's by now: those of its keys or, on an edge without keys, all that went to the subtask whose place it takes. */
-export function ownership(
+/**
+ * Those records of a batch that are the taker's by now: of its keys or, on an edge without keys, all that went to the subtask whose place it takes.
+ * With their keys where somebody reads them. CHECKPOINT_INCOMPATIBLE if the edge goes by keys that were not stored.
+ */
+export function recordsOf(
   partitioning: Partitioning,
-  { toSubtask }: Pick<ChannelStateHandle, 'toSubtask'>,
+  { toSubtask, edge }: Pick<ChannelStateHandle, 'toSubtask' | 'edge'>,
   { subtask, parallelism, maxParallelism }: Taker,
-): (record: unknown) => boolean {
-  if (partitioning.kind === 'hash') {
-    const ownerOf = hashPartitioner(partitioning.keyOf, parallelism, maxParallelism);
-    return (record) => ownerOf(record) === subtask;
+): (batch: RecordBatch<unknown>) => readonly RecordBatch<unknown>[] {
+  if (partitioning.kind !== 'hash') {
+    const isMine = toSubtask % parallelism === subtask;
+    return (batch) => (isMine ? [batch] : []);
   }
-  const isMine = toSubtask % parallelism === subtask;
-  return () => isMine;
-}
-
-export function onlyThose(
-  { records, timestamps }: RecordBatch<unknown>,
-  isMine: (record: unknown) => boolean,
-): readonly RecordBatch<unknown>[] {
-  const mine = records.map(isMine);
-  return batchesOf(
-    records.filter((_, i) => mine[i]),
-    timestamps?.filter((_, i) => mine[i]),
-  );
+  const ownerOf = keyPartitioner(parallelism, maxParallelism);
+  const keysAreRead = partitioning.keyOf === undefined || partitioning.column?.isRead === true;
+  return (batch) => {
+    const keys = keysFor(partitioning, batch);
+    if (keys === undefined)
+      throw new WeirError(
+        'CHECKPOINT_INCOMPATIBLE',
+        `The checkpoint holds records from operator '${edge.producer}' to '${edge.consumer}' without their keys, by which they go in the program that is there now. ` +
+          'Restore it with the program that took it, or from a savepoint, which holds none.',
+        { recoverable: false },
+      );
+    const mine = keys.map((key) => ownerOf(key) === subtask);
+    return batchesOf(
+      batch.records.filter((_, i) => mine[i]),
+      batch.timestamps?.filter((_, i) => mine[i]),
+      keysAreRead ? keys.filter((_, i) => mine[i]) : undefined,
+    );
+  };
 }

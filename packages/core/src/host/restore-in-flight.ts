@@ -3,7 +3,7 @@ import { WeirError } from '../errors.js';
 import { readChannelState } from '../snapshot/channel-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { InputChannel } from './input-gate.js';
-import { onlyThose, ownership, type Taker } from './record-owner.js';
+import { recordsOf, type Taker } from './record-owner.js';
 
 export interface RestoreInFlightOptions extends Taker {
   readonly inputs: readonly InputChannel[];
@@ -25,9 +25,9 @@ export async function restoreInFlight(options: RestoreInFlightOptions): Promise<
     if (channel === undefined) throw noInput(handle);
     const what = `records in flight from operator '${producer}' to '${consumer}'`;
     const bytes = await options.read(handle.blob);
-    const isMine = ownership(channel.partitioning, handle, options);
+    const minesOf = recordsOf(channel.partitioning, handle, options);
     for (const batch of readChannelState(handle, bytes, defaultSerializer, what))
-      for (const mine of onlyThose(batch, isMine)) channel.channel.send(mine);
+      for (const mine of minesOf(batch)) channel.channel.send(mine);
   }
 }
 

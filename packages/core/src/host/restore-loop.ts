@@ -4,7 +4,7 @@ import type { RecordBatch } from '../element/element.js';
 import { WeirError } from '../errors.js';
 import { readChannelState } from '../snapshot/channel-state.js';
 import type { FeedbackChannel } from './loop-head.js';
-import { onlyThose, ownership, type Taker } from './record-owner.js';
+import { recordsOf, type Taker } from './record-owner.js';
 
 export interface RestoreLoopOptions extends Taker {
   /** Of this subtask; none if it is no head of a loop. */
@@ -33,9 +33,9 @@ export async function restoreLoop(options: RestoreLoopOptions): Promise<readonly
         'its feedback is broadcast, of which each subtask had come to a place of its own. Keep its parallelism',
       );
     const what = `what went round loop '${consumer}'`;
-    const isMine = ownership(partitioning, handle, options);
+    const minesOf = recordsOf(partitioning, handle, options);
     for (const batch of readChannelState(handle, await read(handle.blob), serializer, what))
-      batches.push(...(partitioning.kind === 'broadcast' ? [batch] : onlyThose(batch, isMine)));
+      batches.push(...(partitioning.kind === 'broadcast' ? [batch] : minesOf(batch)));
   }
   return batches;
 }

@@ -1,7 +1,17 @@
 import type { Subscription } from 'rxjs';
 import type { Channel } from '../channel/channel.js';
-import { hashPartitioner, rebalancePartitioner, type Partitioner, type Partitioning } from '../channel/partitioner.js';
-import { BATCH_SIZE, type Barrier, type ControlElement, type RecordBatch } from '../element/element.js';
+import {
+  keyPartitioner,
+  keysFor,
+  rebalancePartitioner,
+  type HashPartitioning,
+  type KeyPartitioner,
+  type Partitioner,
+  type Partitioning,
+} from '../channel/partitioner.js';
+import { BATCH_SIZE, batchOf, type Barrier, type ControlElement, type RecordBatch } from '../element/element.js';
+import type { Key } from '../element/key.js';
+import { WeirError } from '../errors.js';
 import { forcedAligned, isOvertaking } from '../element/overtaking.js';
 
 /** One edge out of a stage: the channels to the subtasks of the consumer. */
@@ -105,7 +115,10 @@ interface Output {
 
 function outputFor({ partitioning, channels, maxParallelism }: OutputEdge, subtask: number): Output {
   const [only] = channels;
-  if (only !== undefined && channels.length === 1) return new WholeBatches([only]);
+  if (only !== undefined && channels.length === 1)
+    return partitioning.kind === 'hash' && keysTravel(partitioning)
+      ? new Keyed([only], partitioning)
+      : new WholeBatches([only]);
   switch (partitioning.kind) {
     case 'forward':
     case 'broadcast':
@@ -113,8 +126,23 @@ function outputFor({ partitioning, channels, maxParallelism }: OutputEdge, subta
     case 'rebalance':
       return new Distributed(channels, rebalancePartitioner(channels.length, subtask));
     case 'hash':
-      return new Distributed(channels, hashPartitioner(partitioning.keyOf, channels.length, maxParallelism));
+      return hashed(channels, partitioning, keyPartitioner(channels.length, maxParallelism));
   }
+}
+
+function hashed(
+  channels: readonly Channel<unknown>[],
+  partitioning: HashPartitioning,
+  channelOf: KeyPartitioner,
+): Output {
+  const { keyOf } = partitioning;
+  if (keyOf === undefined || keysTravel(partitioning)) return new DistributedByKey(channels, partitioning, channelOf);
+  return new Distributed(channels, (record) => channelOf(keyOf(record as never)));
+}
+
+/** Somebody behind the edge reads the keys, and they are not in the batches yet. */
+function keysTravel({ keyOf, column }: HashPartitioning): boolean {
+  return keyOf !== undefined && column?.isRead === true;
 }
 
 class WholeBatches implements Output {
@@ -130,35 +158,115 @@ class WholeBatches implements Output {
   }
 }
 
+/** As whole batches, each with the keys of its records. */
+class Keyed implements Output {
+  readonly #channels: WholeBatches;
+  readonly #partitioning: HashPartitioning;
+  constructor(channels: readonly Channel<unknown>[], partitioning: HashPartitioning) {
+    this.#channels = new WholeBatches(channels);
+    this.#partitioning = partitioning;
+  }
+  emit(batch: RecordBatch<unknown>): void {
+    this.#channels.emit(batchOf(batch.records, batch.timestamps, keysFor(this.#partitioning, batch)));
+  }
+  flush(): void {
+    // Nothing is held back.
+  }
+}
+
 /** Sorts records into one growing batch per channel. */
 class Distributed implements Output {
-  readonly #channels: readonly Channel<unknown>[];
   readonly #partitioner: Partitioner;
-  readonly #records: unknown[][];
-  readonly #timestamps: number[][];
-  #timed = false;
+  readonly #growing: GrowingBatches;
 
   constructor(channels: readonly Channel<unknown>[], partitioner: Partitioner) {
-    this.#channels = channels;
     this.#partitioner = partitioner;
-    this.#records = channels.map(() => []);
-    this.#timestamps = channels.map(() => []);
+    this.#growing = new GrowingBatches(channels);
   }
 
   emit({ records, timestamps }: RecordBatch<unknown>): void {
-    if ((timestamps !== undefined) !== this.#timed) {
-      this.flush();
-      this.#timed = timestamps !== undefined;
-    }
+    const growing = this.#growing;
     const partitioner = this.#partitioner;
+    growing.begin(timestamps !== undefined);
     for (let i = 0; i < records.length; i++) {
       const record = records[i];
-      const channel = partitioner(record);
-      const buffer = this.#records[channel] as unknown[];
-      buffer.push(record);
-      if (timestamps !== undefined) (this.#timestamps[channel] as number[]).push(timestamps[i] as number);
-      if (buffer.length >= BATCH_SIZE) this.#send(channel);
+      growing.add(partitioner(record), record, timestamps?.[i]);
     }
+  }
+
+  flush(): void {
+    this.#growing.flush();
+  }
+}
+
+/** Sorts records and their keys into one growing batch per channel. */
+class DistributedByKey implements Output {
+  readonly #partitioning: HashPartitioning;
+  readonly #channelOf: KeyPartitioner;
+  readonly #growing: GrowingBatches;
+
+  constructor(channels: readonly Channel<unknown>[], partitioning: HashPartitioning, channelOf: KeyPartitioner) {
+    this.#partitioning = partitioning;
+    this.#channelOf = channelOf;
+    this.#growing = new GrowingBatches(channels);
+  }
+
+  emit(batch: RecordBatch<unknown>): void {
+    const { records, timestamps } = batch;
+    const growing = this.#growing;
+    const keys = keysFor(this.#partitioning, batch);
+    if (keys === undefined)
+      throw new WeirError(
+        'PROTOCOL_VIOLATION',
+        'Records have come to an exchange by key without the keys that were to travel with them.',
+        {
+          recoverable: false,
+        },
+      );
+    growing.begin(timestamps !== undefined);
+    for (let i = 0; i < records.length; i++) {
+      const key = keys[i] as Key;
+      growing.addKeyed(this.#channelOf(key), records[i], timestamps?.[i], key);
+    }
+  }
+
+  flush(): void {
+    this.#growing.flush();
+  }
+}
+
+/** One batch for each channel, which is sent when it is full. */
+class GrowingBatches {
+  readonly #channels: readonly Channel<unknown>[];
+  readonly #records: unknown[][];
+  readonly #timestamps: number[][];
+  readonly #keys: Key[][];
+  #timed = false;
+
+  constructor(channels: readonly Channel<unknown>[]) {
+    this.#channels = channels;
+    this.#records = channels.map(() => []);
+    this.#timestamps = channels.map(() => []);
+    this.#keys = channels.map(() => []);
+  }
+
+  /** What comes next has times, or has none. */
+  begin(timed: boolean): void {
+    if (timed === this.#timed) return;
+    this.flush();
+    this.#timed = timed;
+  }
+
+  add(channel: number, record: unknown, timestamp: number | undefined): void {
+    const buffer = this.#records[channel] as unknown[];
+    buffer.push(record);
+    if (timestamp !== undefined) (this.#timestamps[channel] as number[]).push(timestamp);
+    if (buffer.length >= BATCH_SIZE) this.#send(channel);
+  }
+
+  addKeyed(channel: number, record: unknown, timestamp: number | undefined, key: Key): void {
+    (this.#keys[channel] as Key[]).push(key);
+    this.add(channel, record, timestamp);
   }
 
   flush(): void {
@@ -168,11 +276,13 @@ class Distributed implements Output {
   #send(channel: number): void {
     const records = this.#records[channel] as unknown[];
     if (records.length === 0) return;
+    const timestamps = this.#timestamps[channel] as number[];
+    const keys = this.#keys[channel] as Key[];
     this.#records[channel] = [];
-    if (this.#timed) {
-      const timestamps = this.#timestamps[channel] as number[];
-      this.#timestamps[channel] = [];
-      this.#channels[channel]?.send({ kind: 'batch', records, timestamps });
-    } else this.#channels[channel]?.send({ kind: 'batch', records });
+    if (this.#timed) this.#timestamps[channel] = [];
+    if (keys.length > 0) this.#keys[channel] = [];
+    this.#channels[channel]?.send(
+      batchOf(records, this.#timed ? timestamps : undefined, keys.length > 0 ? keys : undefined),
+    );
   }
 }

@@ -1,14 +1,18 @@
 import type { Subscriber } from 'rxjs';
-import { BATCH_SIZE, type RecordBatch, type StreamElement } from '../element/element.js';
+import { BATCH_SIZE, batchOf, type StreamElement } from '../element/element.js';
+import type { Key } from '../element/key.js';
 
 /**
- * Collects what an operator emits into batches. Timestamps are kept as soon as one record has one. Its fields are private to the compiler only: private
+ * Collects what an operator emits into batches. Timestamps are kept as soon as one record has one, keys if it is told to. Its fields are private to the compiler only: private
  * names made a record dearer.
  */
 export class BatchBuffer<T> {
   private readonly target: Subscriber<StreamElement<T>>;
   private records: T[] = [];
   private timestamps: number[] | undefined;
+  private keys: Key[] | undefined;
+  /** What the records that are added are keyed by, where keys are kept. */
+  key: Key | undefined;
   /** Records that were not sent yet. Only this class changes it. */
   count = 0;
   /** Batches sent so far: when it has changed, the flow may have too. */
@@ -16,6 +20,11 @@ export class BatchBuffer<T> {
 
   constructor(target: Subscriber<StreamElement<T>>) {
     this.target = target;
+  }
+
+  /** From now on records have keys. */
+  keepKeys(): void {
+    this.keys = [];
   }
 
   push(record: T): void {
@@ -31,6 +40,7 @@ export class BatchBuffer<T> {
   /** As `push`, for whoever flushes a full batch itself. */
   add(record: T): void {
     if (this.timestamps !== undefined) this.timestamps.push(Number.NEGATIVE_INFINITY);
+    if (this.keys !== undefined) this.keys.push(this.key as Key);
     this.records[this.count++] = record;
   }
 
@@ -39,6 +49,7 @@ export class BatchBuffer<T> {
       this.timestamps ??= new Array<number>(this.count).fill(Number.NEGATIVE_INFINITY);
       this.timestamps.push(timestamp);
     } else this.timestamps?.push(Number.NEGATIVE_INFINITY);
+    if (this.keys !== undefined) this.keys.push(this.key as Key);
     this.records[this.count++] = record;
   }
 
@@ -56,21 +67,29 @@ export class BatchBuffer<T> {
     if (count === 0) return;
     const records = this.records;
     const timestamps = this.timestamps;
+    const keys = this.keys;
     records.length = count;
     // Room for as many again: an array that grows by and by is copied several times.
     this.records = new Array<T>(Math.min(count, BATCH_SIZE));
     this.count = 0;
     this.timestamps = undefined;
-    if (count <= BATCH_SIZE) this.send(records, timestamps);
+    if (keys !== undefined) this.keys = [];
+    if (count <= BATCH_SIZE) this.send(records, timestamps, keys);
     else
       for (let from = 0; from < count; from += BATCH_SIZE)
-        this.send(records.slice(from, from + BATCH_SIZE), timestamps?.slice(from, from + BATCH_SIZE));
+        this.send(
+          records.slice(from, from + BATCH_SIZE),
+          timestamps?.slice(from, from + BATCH_SIZE),
+          keys?.slice(from, from + BATCH_SIZE),
+        );
   }
 
-  private send(records: readonly T[], timestamps: readonly number[] | undefined): void {
-    const batch: RecordBatch<T> =
-      timestamps === undefined ? { kind: 'batch', records } : { kind: 'batch', records, timestamps };
+  private send(
+    records: readonly T[],
+    timestamps: readonly number[] | undefined,
+    keys: readonly Key[] | undefined,
+  ): void {
     this.sent++;
-    this.target.next(batch);
+    this.target.next(batchOf(records, timestamps, keys));
   }
 }

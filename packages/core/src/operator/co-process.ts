@@ -1,6 +1,6 @@
 import { merge, type Observable } from 'rxjs';
 import type { StreamElement } from '../element/element.js';
-import type { Key } from '../element/key.js';
+import type { Key, KeyOf } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
 import type { States } from '../state/descriptors.js';
 import type { KeyedHandler, TimerHandler } from './key-context.js';
@@ -10,13 +10,15 @@ import type { Operator, OperatorContext } from './operator.js';
 
 export interface CoProcessDefinition<T, U, K extends Key, S extends States, O> extends OpenClose {
   readonly state: S;
-  readonly firstKeyOf: (record: T) => K;
-  readonly secondKeyOf: (record: U) => K;
+  readonly firstKeyOf: KeyOf<T, K>;
+  readonly secondKeyOf: KeyOf<U, K>;
   /** The keyBys in front, for messages. */
   readonly firstKeyedAt?: string | undefined;
   readonly secondKeyedAt?: string | undefined;
   /** What keys may be, where that is declared. */
   readonly keyTypes?: readonly KeyType[] | undefined;
+  /** What a handler emits has the key that it ran for. Default false. */
+  readonly keepsKeys?: boolean | undefined;
   /** The `this` of the handlers. */
   readonly self?: unknown;
   readonly onFirst: KeyedHandler<T, K, S, O>;

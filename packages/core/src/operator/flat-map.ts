@@ -8,7 +8,11 @@ import { RECORDS_PER_LOOK } from './per-batch.js';
 import { operatorFailure } from './user-code.js';
 
 /** Emits every item of the iterable that `project` makes of a record; stops inside an iterable when the flow closes. */
-export function flatMapOperator<A, B>(context: OperatorContext, project: (value: A) => Iterable<B>): Operator<A, B> {
+export function flatMapOperator<A, B>(
+  context: OperatorContext,
+  project: (value: A) => Iterable<B>,
+  keepsKeys = false,
+): Operator<A, B> {
   const { flow } = context;
   const iteratorOf = (made: Iterable<B>): Iterator<B> => {
     if (typeof (made as Partial<Iterable<B>> | undefined)?.[Symbol.iterator] === 'function')
@@ -22,6 +26,7 @@ export function flatMapOperator<A, B>(context: OperatorContext, project: (value:
     connect: (source) =>
       new Observable((target) => {
         const output = new BatchBuffer<B>(target);
+        if (keepsKeys) output.keepKeys();
         const work = new OneAtATime(flow);
         let rest: Iterator<B> | undefined;
         let sent = 0;
@@ -33,10 +38,11 @@ export function flatMapOperator<A, B>(context: OperatorContext, project: (value:
           return !flow.isOpen();
         };
         const run = (batch: RecordBatch<A>, from: number): void => {
-          const { records, timestamps } = batch;
+          const { records, timestamps, keys } = batch;
           try {
             for (let index = from; index < records.length; index++) {
               rest ??= iteratorOf(project(records[index] as A));
+              if (keepsKeys) output.key = keys?.[index];
               const timestamp = timestamps?.[index];
               for (let item = rest.next(); item.done !== true; item = rest.next()) {
                 output.pushAt(item.value, timestamp);

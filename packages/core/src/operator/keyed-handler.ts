@@ -3,7 +3,7 @@ import type { Awaitable } from '../contracts/awaitable.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import { BATCH_SIZE, type StreamElement } from '../element/element.js';
-import type { Key } from '../element/key.js';
+import type { Key, KeyOf } from '../element/key.js';
 import type { Handles, States } from '../state/descriptors.js';
 import type { Declared } from '../state/state-match.js';
 import type { Timers } from '../time/timers.js';
@@ -42,12 +42,14 @@ export interface KeyedHandlers<O> {
   readonly timers: KeyedTimers<O>;
   /** Of all inputs: one record or watermark after the other. */
   readonly work: OneAtATime;
+  /** What a handler emits has the key that it ran for. */
+  readonly keepsKeys: boolean;
 }
 
 /** Runs a handler for each record, with the state of the record's key and without an allocation of ours. The first input brings event time too. */
 export function perKeyedRecord<T, K extends Key, S extends States, O>(
   handlers: KeyedHandlers<O>,
-  keyOf: (record: T) => K,
+  keyOf: KeyOf<T, K>,
   handler: KeyedHandler<T, K, S, O>,
   keyedAt?: string,
   input: 'first' | 'second' = 'first',
@@ -56,6 +58,7 @@ export function perKeyedRecord<T, K extends Key, S extends States, O>(
   return inLoops(
     context,
     (output) => {
+      if (handlers.keepsKeys) output.keepKeys();
       if (input === 'first') timers.attach(output);
       return keyedLoop(handlers, keyOf, handler, output, keyedAt);
     },
@@ -65,8 +68,8 @@ export function perKeyedRecord<T, K extends Key, S extends States, O>(
 }
 
 function keyedLoop<T, K extends Key, S extends States, O>(
-  { context, keyed, self, timers }: KeyedHandlers<O>,
-  keyOf: (record: T) => K,
+  { context, keyed, keepsKeys, self, timers }: KeyedHandlers<O>,
+  keyOf: KeyOf<T, K>,
   handler: KeyedHandler<T, K, S, O>,
   output: BatchBuffer<O>,
   keyedAt: string | undefined,
@@ -108,6 +111,7 @@ function keyedLoop<T, K extends Key, S extends States, O>(
         const key = keys[i] as K;
         store?.setCurrentKey(key, i);
         current.key = key;
+        if (keepsKeys) output.key = key;
         if (timestamps !== undefined) current.timestamp = eventTime = timestamps[i];
         const returned: unknown = handler.call(self, records[i] as T, current, emit);
         if (returned !== undefined) refusePromise(context, returned);

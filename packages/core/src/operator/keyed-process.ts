@@ -1,7 +1,7 @@
 import { closeInTurn } from '../contracts/all-of.js';
 import type { Clock } from '../contracts/clock.js';
 import type { OperatorUid } from '../element/ids.js';
-import type { Key } from '../element/key.js';
+import type { Key, KeyOf } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
 import { declarations, type DeclaredState, type States } from '../state/descriptors.js';
 import { droppedNames } from '../state/dropped.js';
@@ -16,11 +16,13 @@ import { storedNames } from './stored-names.js';
 
 export interface KeyedProcessDefinition<T, K extends Key, S extends States, O> extends OpenClose {
   readonly state: S;
-  readonly keyOf: (record: T) => K;
+  readonly keyOf: KeyOf<T, K>;
   /** The keyBy in front, for messages. */
   readonly keyedAt?: string | undefined;
   /** What keys may be, where that is declared. */
   readonly keyTypes?: readonly KeyType[] | undefined;
+  /** What a handler emits has the key that it ran for. Default false. */
+  readonly keepsKeys?: boolean | undefined;
   /** The `this` of the handlers. */
   readonly self?: unknown;
   readonly onRecord: KeyedHandler<T, K, S, O>;
@@ -48,13 +50,14 @@ export function keyedHandlers<K extends Key, S extends States, O>(
     readonly self?: unknown;
     readonly onTimer?: TimerHandler<K, S, O> | undefined;
     readonly keyTypes?: readonly KeyType[] | undefined;
+    readonly keepsKeys?: boolean | undefined;
   },
 ): KeyedHandlers<O> {
-  const { state, self, onTimer, keyTypes } = definition;
+  const { state, self, onTimer, keyTypes, keepsKeys = false } = definition;
   const declared = keyedStates(context.uid, state, onTimer !== undefined, context.clock);
   const keyed = new KeyedState(context, declared.keyed.states, { dropped: declared.keyed.dropped, keyTypes });
   const timers = new KeyedTimers<O>(context, keyed, onTimer, self);
-  return { context, declared, keyed, self, timers, work: new OneAtATime(context.flow) };
+  return { context, declared, keyed, self, timers, work: new OneAtATime(context.flow), keepsKeys };
 }
 
 /** Everything that an operator of keyed handlers keeps in checkpoints. */

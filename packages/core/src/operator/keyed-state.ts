@@ -11,7 +11,7 @@ import type {
 import { assertKey, isPlainKey } from '../element/assert-key.js';
 import type { RecordBatch } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
-import type { Key } from '../element/key.js';
+import type { Key, KeyOf } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
 import { isWellFormed } from '../element/well-formed.js';
 import { WeirError } from '../errors.js';
@@ -98,9 +98,17 @@ export class KeyedState {
   }
 
   /** The keys of a batch, which the store has been told to look ahead for. The same array until it is asked for those of another batch. */
-  keysOf<T, K extends Key>(batch: RecordBatch<T>, keyOf: (record: T) => K, keyedAt?: string): readonly K[] {
+  keysOf<T, K extends Key>(batch: RecordBatch<T>, keyOf: KeyOf<T, K>, keyedAt?: string): readonly K[] {
     if (this.#keyed?.batch === batch && this.#keyed.keyOf === keyOf) return this.#keyed.keys as readonly K[];
-    const { records } = batch;
+    const keys = keyOf === undefined ? this.#travelled<K>(batch) : this.#chosen(batch.records, keyOf, keyedAt);
+    this.#keyed = { batch, keyOf, keys };
+    this.#keyTypes.cameInBatch(keys);
+    this.#sweeps?.pay(keys.length);
+    this.#store?.lookAhead?.(keys);
+    return keys;
+  }
+
+  #chosen<T, K extends Key>(records: readonly T[], keyOf: (record: T) => K, keyedAt: string | undefined): readonly K[] {
     const { length } = records;
     const keys = new Array<K>(length);
     let type = this.#typeOfKey;
@@ -115,11 +123,25 @@ export class KeyedState {
       keys[i] = key;
     }
     this.#typeOfKey = type;
-    this.#keyed = { batch, keyOf, keys };
-    this.#keyTypes.cameInBatch(keys);
-    this.#sweeps?.pay(length);
-    this.#store?.lookAhead?.(keys);
     return keys;
+  }
+
+  #travelled<K extends Key>({ keys }: RecordBatch<unknown>): readonly K[] {
+    if (keys !== undefined) {
+      for (const key of keys) {
+        if (typeof key === this.#typeOfKey) continue;
+        this.#typeOfKey = typeof key;
+        this.#keyTypes.came(key);
+      }
+      // The keyBy in front has chosen them, and checked each.
+      return keys as readonly K[];
+    }
+    const { uid, job } = this.#context;
+    throw new WeirError(
+      'PROTOCOL_VIOLATION',
+      `Records have come to operator ${uid} of job ${job} without the keys that were to travel with them.`,
+      { recoverable: false },
+    );
   }
 
   async open(): Promise<void> {

@@ -197,6 +197,7 @@ export class KeyedTimers<O> implements EventTimeWork {
         timers,
       };
       current.key = key;
+      if (this.#output !== undefined) this.#output.key = key;
       current.domain = domain;
       current.timestamp = domain === 'event' ? time : undefined;
       isInHandler = true;

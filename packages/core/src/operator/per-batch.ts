@@ -42,17 +42,20 @@ export type RecordLoop<A> = (batch: RecordBatch<A>, from: number, to: number) =>
 
 /**
  * An RxJS operator over elements that works record by record and may emit any number for each. It stops between two records when the flow
- * closes, and goes on from there when the stage resumes it.
+ * closes, and goes on from there when the stage resumes it. `keepsKeys`: what it emits has the key of the record.
  */
 export function perRecord<A, B>(
   context: OperatorContext,
   start: (output: BatchBuffer<B>) => (record: A, timestamp: number | undefined) => void,
+  keepsKeys = false,
 ): OperatorFunction<StreamElement<A>, StreamElement<B>> {
   return inLoops(context, (output) => {
+    if (keepsKeys) output.keepKeys();
     const onRecord = start(output);
-    return ({ records, timestamps }, from, to) => {
+    return ({ records, timestamps, keys }, from, to) => {
       const { sent } = output;
       for (let i = from; i < to; i++) {
+        if (keepsKeys) output.key = keys?.[i];
         onRecord(records[i] as A, timestamps === undefined ? undefined : timestamps[i]);
         if (output.sent !== sent) return i + 1;
       }

@@ -9,42 +9,50 @@ import { signOfMemory } from './rx-memory.js';
  * that a checkpoint would miss. RX_HELD_BACK if the inner stream is still open when its subscription returns. What would remember gives something else
  * than it says when it begins anew: RX_REMEMBERS, where the first record shows it.
  */
-export function rxOperator<A, B>(context: OperatorContext, lifted: OperatorFunction<A, B>): Operator<A, B> {
+export function rxOperator<A, B>(
+  context: OperatorContext,
+  lifted: OperatorFunction<A, B>,
+  keepsKeys = false,
+): Operator<A, B> {
   return {
     connect: (source) =>
       source.pipe(
-        perRecord<A, B>(context, (output) => {
-          let wasTried = false;
-          return (record, timestamp) => {
-            if (!wasTried) {
-              wasTried = true;
-              const sign = signOfMemory(lifted, record);
-              if (sign !== undefined) throw remembers(context, sign);
-            }
-            let failure: { readonly error: unknown } | undefined;
-            const subscription = of(record)
-              .pipe(lifted)
-              .subscribe({
-                next(value) {
-                  output.pushAt(value, timestamp);
-                },
-                error(error: unknown) {
-                  failure = { error };
-                },
-              });
-            const isHeldBack = !subscription.closed;
-            subscription.unsubscribe();
-            if (failure !== undefined) throw failure.error;
-            if (isHeldBack) {
-              throw new WeirError(
-                'RX_HELD_BACK',
-                `Operator ${context.uid} of job ${context.job}: an RxJS operator inside rx() did not complete synchronously. ` +
-                  'Time and asynchronous operators cannot be lifted; hold state with keyedProcess instead.',
-                { recoverable: false },
-              );
-            }
-          };
-        }),
+        perRecord<A, B>(
+          context,
+          (output) => {
+            let wasTried = false;
+            return (record, timestamp) => {
+              if (!wasTried) {
+                wasTried = true;
+                const sign = signOfMemory(lifted, record);
+                if (sign !== undefined) throw remembers(context, sign);
+              }
+              let failure: { readonly error: unknown } | undefined;
+              const subscription = of(record)
+                .pipe(lifted)
+                .subscribe({
+                  next(value) {
+                    output.pushAt(value, timestamp);
+                  },
+                  error(error: unknown) {
+                    failure = { error };
+                  },
+                });
+              const isHeldBack = !subscription.closed;
+              subscription.unsubscribe();
+              if (failure !== undefined) throw failure.error;
+              if (isHeldBack) {
+                throw new WeirError(
+                  'RX_HELD_BACK',
+                  `Operator ${context.uid} of job ${context.job}: an RxJS operator inside rx() did not complete synchronously. ` +
+                    'Time and asynchronous operators cannot be lifted; hold state with keyedProcess instead.',
+                  { recoverable: false },
+                );
+              }
+            };
+          },
+          keepsKeys,
+        ),
       ),
   };
 }

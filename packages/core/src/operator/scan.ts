@@ -1,4 +1,4 @@
-import type { Key } from '../element/key.js';
+import type { Key, KeyOf } from '../element/key.js';
 import type { KeyType } from '../element/key-type.js';
 import { valueState, type StateDescriptor, type StateOptions } from '../state/descriptors.js';
 import type { ValueState } from '../contracts/state-backend.js';
@@ -23,9 +23,10 @@ export function scanStates<A>({ seed, accumulator }: ScanAccumulator<A>): {
 export function scanOperator<T, A, K extends Key>(
   context: OperatorContext,
   definition: ScanAccumulator<A> & {
-    readonly keyOf: (record: T) => K;
+    readonly keyOf: KeyOf<T, K>;
     readonly keyedAt?: string | undefined;
     readonly keyTypes?: readonly KeyType[] | undefined;
+    readonly keepsKeys?: boolean | undefined;
     readonly accumulate: (accumulator: A, value: T, key: K) => A;
   },
 ): Operator<T, A> {
@@ -36,6 +37,7 @@ export function scanOperator<T, A, K extends Key>(
     keyOf: definition.keyOf,
     keyedAt: definition.keyedAt,
     keyTypes: definition.keyTypes,
+    keepsKeys: definition.keepsKeys,
     state,
     onRecord(record, { key, state: { accumulator } }, emit) {
       const next = definition.accumulate(accumulator.value(), record, key);

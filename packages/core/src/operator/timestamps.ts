@@ -1,5 +1,5 @@
 import { Observable, type Subscriber } from 'rxjs';
-import { FINAL_WATERMARK, type RecordBatch, type StreamElement } from '../element/element.js';
+import { batchOf, FINAL_WATERMARK, type RecordBatch, type StreamElement } from '../element/element.js';
 import { WeirError } from '../errors.js';
 import type { Operator, OperatorContext } from './operator.js';
 import { operatorFailure } from './user-code.js';
@@ -57,7 +57,7 @@ interface TimedBatch<T> extends RecordBatch<T> {
 
 function timed<T>(
   { uid, job }: OperatorContext,
-  { records }: RecordBatch<T>,
+  { records, keys }: RecordBatch<T>,
   timestampOf: (record: T) => number,
 ): TimedBatch<T> {
   const timestamps = new Array<number>(records.length);
@@ -74,7 +74,7 @@ function timed<T>(
     timestamps[i] = timestamp;
     if (timestamp > latest) latest = timestamp;
   }
-  return { kind: 'batch', records, timestamps, latest };
+  return { ...batchOf(records, timestamps, keys), latest };
 }
 
 /** Event time as it goes by: what is told, and when. */

@@ -46,6 +46,8 @@ export interface StoredInFlight<T> extends Pick<ChannelStateHandle, 'kind' | 'ed
   readonly record: T;
   /** Event time, epoch ms; undefined: it has none. */
   readonly timestamp: number | undefined;
+  /** What it is keyed by, where that travels with it. */
+  readonly key?: Key | undefined;
 }
 export interface StoredCommittable<C> extends Committable<C> {
   /** Which subtask had it to commit. */
@@ -175,7 +177,7 @@ export function operatorReader(
           const { kind, edge, fromSubtask, toSubtask } = handle;
           const what = `records in flight of ${where}`;
           const serializer = serializers.require(handle.serializer, what);
-          for (const { records, timestamps } of readChannelState(
+          for (const { records, timestamps, keys } of readChannelState(
             handle,
             await stored.read(handle.blob),
             serializer,
@@ -184,7 +186,7 @@ export function operatorReader(
             for (const [i, record] of records.entries()) {
               const time = timestamps?.[i];
               const timestamp = time === Number.NEGATIVE_INFINITY ? undefined : time;
-              yield { kind, edge, fromSubtask, toSubtask, record: record as T, timestamp };
+              yield { kind, edge, fromSubtask, toSubtask, record: record as T, timestamp, key: keys?.[i] };
             }
         }
       }),

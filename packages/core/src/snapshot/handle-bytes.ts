@@ -131,7 +131,8 @@ export function readCommittablesHandle(from: ByteReader): CommittablesHandle {
   };
 }
 
-export function writeChannelHandle(out: ByteWriter, handle: ChannelStateHandle): void {
+/** `withKeyed`: the file says of each whether keys are in it. */
+export function writeChannelHandle(out: ByteWriter, handle: ChannelStateHandle, withKeyed: boolean): void {
   writeWord(out, CHANNEL_KINDS, handle.kind);
   out.text(handle.edge.producer);
   out.varint(handle.edge.output);
@@ -141,11 +142,12 @@ export function writeChannelHandle(out: ByteWriter, handle: ChannelStateHandle):
   out.varint(handle.toSubtask);
   writeSerializerRef(out, handle.serializer);
   writeBoolean(out, handle.timed);
+  if (withKeyed) writeBoolean(out, handle.keyed ?? false);
   out.varint(handle.count);
   writeBlobHandle(out, handle.blob);
 }
 
-export function readChannelHandle(from: ByteReader): ChannelStateHandle {
+export function readChannelHandle(from: ByteReader, withKeyed: boolean): ChannelStateHandle {
   return {
     kind: readWord(from, CHANNEL_KINDS),
     edge: { producer: from.text(), output: from.varint(), consumer: from.text(), input: from.varint() },
@@ -153,6 +155,7 @@ export function readChannelHandle(from: ByteReader): ChannelStateHandle {
     toSubtask: from.varint(),
     serializer: readSerializerRef(from),
     timed: readBoolean(from),
+    ...(withKeyed && readBoolean(from) && { keyed: true }),
     count: from.varint(),
     blob: readBlobHandle(from),
   };

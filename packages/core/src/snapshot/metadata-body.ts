@@ -103,7 +103,7 @@ function writeSubtask(out: ByteWriter, subtask: SubtaskState, features: readonly
   writeList(out, subtask.keyed, (handle) => writeKeyedHandle(out, handle));
   writeList(out, subtask.operator, (handle) => writeOperatorHandle(out, handle));
   writeOptional(out, subtask.committables, (handle) => writeCommittablesHandle(out, handle));
-  writeList(out, subtask.channels, (handle) => writeChannelHandle(out, handle));
+  writeList(out, subtask.channels, (handle) => writeChannelHandle(out, handle, features.includes('record-keys')));
   if (features.includes('key-types'))
     writeOptional(out, subtask.keyTypes, (types) => writeList(out, types, (type) => writeWord(out, KEY_TYPES, type)));
 }
@@ -119,7 +119,7 @@ function readSubtask(from: ByteReader, features: readonly string[]): SubtaskStat
         throw new Error('it holds prepared output without its destination, as files without that feature do');
       return readCommittablesHandle(from);
     }),
-    channels: readList(from, () => readChannelHandle(from)),
+    channels: readList(from, () => readChannelHandle(from, features.includes('record-keys'))),
     ...(features.includes('key-types') && {
       keyTypes: readOptional(from, () => readList(from, () => readWord(from, KEY_TYPES))),
     }),

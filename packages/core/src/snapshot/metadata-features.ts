@@ -1,7 +1,8 @@
 import type { CheckpointMetadata } from '../contracts/metadata.js';
 import { blobsOfKeyed } from './blobs-of-keyed.js';
 
-export type Feature = 'shared-files' | 'changes' | 'native-state' | 'key-types' | 'destinations' | 'kept-for-user';
+export type Feature =
+  'shared-files' | 'changes' | 'native-state' | 'key-types' | 'destinations' | 'kept-for-user' | 'record-keys';
 
 /** Every feature that this version reads, in the order in which files name them. */
 export const FEATURES: readonly Feature[] = [
@@ -11,6 +12,7 @@ export const FEATURES: readonly Feature[] = [
   'key-types',
   'destinations',
   'kept-for-user',
+  'record-keys',
 ];
 
 /** What a reader of these metadata has to know beyond format version 1: files that need nothing stay readable by the first release. */
@@ -24,6 +26,7 @@ export function featuresOf({ operators, keptForUser = [] }: CheckpointMetadata):
     'key-types': subtasks.some(({ keyTypes }) => keyTypes !== undefined),
     destinations: subtasks.some(({ committables }) => committables !== undefined),
     'kept-for-user': keptForUser.length > 0,
+    'record-keys': subtasks.some(({ channels }) => channels.some(({ keyed }) => keyed === true)),
   };
   return FEATURES.filter((feature) => isNeeded[feature]);
 }

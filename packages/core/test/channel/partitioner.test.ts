@@ -1,8 +1,7 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect } from 'vitest';
-import { hashPartitioner, rebalancePartitioner } from '../../src/channel/partitioner.js';
+import { keyPartitioner, rebalancePartitioner } from '../../src/channel/partitioner.js';
 import { keyGroupOf, keyGroupRange, subtaskOfKeyGroup } from '../../src/element/key-group.js';
-import type { Key } from '../../src/element/key.js';
 
 const layout = fc
   .record({ maxParallelism: fc.integer({ min: 1, max: 32_767 }), wanted: fc.integer({ min: 1, max: 40 }) })
@@ -12,10 +11,10 @@ describe('partitioning', () => {
   property.prop([layout, fc.array(fc.oneof(fc.integer(), fc.string({ unit: 'grapheme' }), fc.boolean()))])(
     'by hash takes each key to the subtask that owns its key group',
     ({ maxParallelism, channels }, keys) => {
-      const partitioner = hashPartitioner((record: { key: Key }) => record.key, channels, maxParallelism);
+      const partitioner = keyPartitioner(channels, maxParallelism);
       for (const key of keys) {
         const group = keyGroupOf(key, maxParallelism);
-        const channel = partitioner({ key });
+        const channel = partitioner(key);
         expect(channel).toBe(subtaskOfKeyGroup(group, channels, maxParallelism));
         const { first, last } = keyGroupRange(channel, channels, maxParallelism);
         expect(group).toBeGreaterThanOrEqual(first);

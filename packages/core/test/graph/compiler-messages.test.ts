@@ -22,7 +22,11 @@ const MISTAKES: readonly (readonly [what: string, line: string, message: RegExp]
     'keyed.pipe(keyedProcess({ async onRecord(n, _c, emit: Emit<number>) { emit(n); } }));',
     /Promise<void>.*Sync/s,
   ],
-  ['a keyed operator without a key', 'numbers.pipe(scan((sum: number, n: number) => sum + n, () => 0));', /keyedBy/],
+  [
+    'a keyed operator without a key',
+    'numbers.pipe(scan((sum: number, n: number) => sum + n, () => 0));',
+    /not assignable to type 'KeyedStream</,
+  ],
   [
     'a claim that is too strong',
     "numbers.to(print, { guarantee: 'exactly-once' });",

@@ -87,6 +87,37 @@ describe('a plan', () => {
       { stages: ['source-0 > map-1 x2', 'sum > map-3 > sink-4 x2'], edges: ['source-0 hash sum'] },
     ],
     [
+      'lets a key travel as far as it is read, also to another number of subtasks',
+      (from) => {
+        end(
+          source(from).pipe(
+            keyBy((n) => n),
+            step,
+            scan((sum, n) => sum + n, 0, { uid: 'sum', parallelism: 3 }),
+            step,
+          ),
+        );
+      },
+      {
+        stages: ['source-0 x2', 'map-1 x2', 'sum x3', 'map-3 > sink-4 x2'],
+        edges: ['source-0 hash map-1', 'map-1 hash sum', 'sum rebalance map-3'],
+      },
+    ],
+    [
+      'keeps keyed operators of one key in one stage',
+      (from) => {
+        end(
+          source(from).pipe(
+            keyBy((n) => n),
+            scan((sum, n) => sum + n, 0, { uid: 'sum' }),
+            step,
+            scan((sum, n) => sum + n, 0, { uid: 'again' }),
+          ),
+        );
+      },
+      { stages: ['source-0 x2', 'sum > map-2 > again > sink-4 x2'], edges: ['source-0 hash sum'] },
+    ],
+    [
       'begins a stage where a stream has two consumers, and feeds both',
       (from) => {
         const shared = source(from).pipe(step);

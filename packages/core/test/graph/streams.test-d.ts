@@ -6,6 +6,7 @@ import {
   coProcess,
   filter,
   flatMap,
+  groupBy,
   iterate,
   keyBy,
   keyedProcess,
@@ -103,7 +104,7 @@ describe('a job is described without annotations', () => {
         },
       }),
     );
-    expectTypeOf(totals).toEqualTypeOf<Stream<Total, 'replayable'>>();
+    expectTypeOf(totals).toEqualTypeOf<KeyedStream<Total, string, 'replayable'>>();
     totals.to(fileSink, { uid: 'out', guarantee: 'exactly-once' });
     totals.to(idempotentSink);
     // @ts-expect-error the sink takes totals
@@ -146,7 +147,7 @@ describe('a job is described without annotations', () => {
         },
       }),
     );
-    expectTypeOf(totals).toEqualTypeOf<Stream<Total, 'replayable'>>();
+    expectTypeOf(totals).toEqualTypeOf<KeyedStream<Total, string, 'replayable'>>();
     // @ts-expect-error a duration has a unit that is known
     withTimestamps<number>({ timestampOf: (n) => n, idleAfter: '5 parsecs' });
   });
@@ -176,7 +177,7 @@ describe('a job is described without annotations', () => {
         emit({ origin: f.origin, total: state.total.value() });
       },
     });
-    expectTypeOf(keyed.pipe(delayByOrigin)).toEqualTypeOf<Stream<Total, 'replayable'>>();
+    expectTypeOf(keyed.pipe(delayByOrigin)).toEqualTypeOf<KeyedStream<Total, Key, 'replayable'>>();
   });
 
   test('with an operator that a stranger made of others', () => {
@@ -276,7 +277,7 @@ describe('operators', () => {
         { uid: 'sums' },
       ),
     );
-    expectTypeOf(sums).toEqualTypeOf<Stream<Total, 'replayable'>>();
+    expectTypeOf(sums).toEqualTypeOf<KeyedStream<Total, string, 'replayable'>>();
   });
 
   test('coProcess joins two streams that are keyed alike', () => {
@@ -294,7 +295,7 @@ describe('operators', () => {
         },
       }),
     );
-    expectTypeOf(joined).toEqualTypeOf<Stream<{ id: number; paid: boolean }, 'replayable'>>();
+    expectTypeOf(joined).toEqualTypeOf<KeyedStream<{ id: number; paid: boolean }, number, 'replayable'>>();
     const byName = env.from(collection(['x'])).pipe(keyBy((name) => name));
     // @ts-expect-error numbers and strings are different keys
     orders.pipe(coProcess(byName, { onFirst: () => undefined, onSecond: () => undefined }));
@@ -336,8 +337,42 @@ describe('mistakes that the compiler finds', () => {
   test('an output that nobody named', () => {
     const unnamed = keyed.pipe(keyedProcess({ onRecord: () => undefined }));
     expectTypeOf(unnamed).toEqualTypeOf<
-      Stream<NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>, 'replayable'>
+      KeyedStream<
+        NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>,
+        string,
+        'replayable'
+      >
     >();
+  });
+
+  test('a keyed stream stays keyed through operators that make records of records', () => {
+    const minutes = keyed.pipe(
+      map((f) => f.delay),
+      filter((n) => n > 0),
+      flatMap((n) => [n, n]),
+      tap((n) => n),
+      rx(rxMap((n: number) => n)),
+      withTimestamps({ timestampOf: (n) => n }),
+    );
+    expectTypeOf(minutes).toEqualTypeOf<KeyedStream<number, string, 'replayable'>>();
+    const sums = minutes.pipe(scan((sum, n, key) => (key === '' ? sum : sum + n), 0));
+    expectTypeOf(sums).toEqualTypeOf<KeyedStream<number, string, 'replayable'>>();
+    expectTypeOf(keyed.pipe(union(keyed))).toEqualTypeOf<KeyedStream<Delay, string, 'replayable'>>();
+    const grouped = flights.pipe(
+      groupBy(
+        (f) => f.origin,
+        (group) =>
+          group.pipe(
+            map((f) => f.delay),
+            scan((seen, delay) => `${seen}${delay}`, ''),
+          ),
+      ),
+    );
+    expectTypeOf(grouped).toEqualTypeOf<KeyedStream<string, string, 'replayable'>>();
+    const next = (f: () => number, n: number): (() => number) => (n > 0 ? f : () => n);
+    scan(next, () => () => 1);
+    // @ts-expect-error a function is called for the seed, so one that is the accumulator is given by another
+    scan(next, () => 1);
   });
 
   test('a keyed operator behind something that has dropped the key', () => {
@@ -346,10 +381,10 @@ describe('mistakes that the compiler finds', () => {
       () => 0,
     );
     keyed.pipe(sum);
-    // @ts-expect-error map drops the key
-    keyed.pipe(map((f) => f)).pipe(sum);
-    // @ts-expect-error so does union
-    keyed.pipe(union(keyed)).pipe(sum);
+    // @ts-expect-error rebalance drops the key
+    keyed.pipe(rebalance()).pipe(sum);
+    // @ts-expect-error so does a union with what has none
+    keyed.pipe(union(flights)).pipe(sum);
   });
 });
 

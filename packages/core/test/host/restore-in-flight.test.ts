@@ -4,10 +4,11 @@ import { Channel } from '../../src/channel/channel.js';
 import type { Partitioning } from '../../src/channel/partitioner.js';
 import type { ChannelStateHandle } from '../../src/contracts/snapshot.js';
 import { BATCH_SIZE, type RecordBatch } from '../../src/element/element.js';
+import { KeyColumn } from '../../src/element/key-column.js';
 import { keyGroupOf, subtaskOfKeyGroup } from '../../src/element/key-group.js';
 import type { InputChannel } from '../../src/host/input-gate.js';
 import { restoreInFlight } from '../../src/host/restore-in-flight.js';
-import { ChannelStateEncoder, writeChannelState } from '../../src/snapshot/channel-state.js';
+import { ChannelStateEncoder, writeChannelState, type EncodedChannelState } from '../../src/snapshot/channel-state.js';
 import { defaultSerializer } from '../../src/state/default-serializer.js';
 import { memoryLocation } from '../support/memory-location.js';
 
@@ -144,5 +145,48 @@ describe('records in flight', () => {
     const failing = restored([{ ...handle, count: 1 }], { kind: 'rebalance' }, { producers: 1, consumers: 1 });
     await expect(failing).rejects.toMatchObject({ code: 'CHECKPOINT_UNREADABLE' });
     await expect(failing).rejects.toThrow("records in flight from operator 'p' to 'c'");
+  });
+});
+
+describe('records in flight whose keys travel with them', () => {
+  const BY_COLUMN: Partitioning = { kind: 'hash', keyOf: undefined };
+
+  async function storedKeyed(toSubtask: number, keys: readonly number[]): Promise<ChannelStateHandle> {
+    const encoder = new ChannelStateEncoder({ edge: EDGE, fromSubtask: 0, toSubtask }, defaultSerializer, {
+      keyed: true,
+    });
+    encoder.add({ kind: 'batch', records: keys.map((key) => `record of ${String(key)}`), keys });
+    return writeChannelState(encoder.finish() as EncodedChannelState, memoryLocation(1));
+  }
+
+  property.prop([fc.array(fc.nat(500), { minLength: 1, maxLength: 100 }), fc.integer({ min: 1, max: 5 })])(
+    'go to the subtask that owns the stored key, and have it',
+    async (keys, consumers) => {
+      const found = await restored([await storedKeyed(0, keys)], BY_COLUMN, { producers: 1, consumers });
+      for (const [subtask, [batches = []]] of found.entries()) {
+        const mine = keys.filter((key) => ownerOf(key, consumers) === subtask);
+        expect(batches.flatMap((each) => each.records)).toEqual(mine.map((key) => `record of ${String(key)}`));
+        expect(batches.flatMap((each) => each.keys ?? [])).toEqual(mine);
+      }
+    },
+  );
+
+  test('are refused by name where the checkpoint has records without keys', async () => {
+    const handle = await stored(0, 0, { kind: 'batch', records: ['without'] });
+    await expect(restored([handle], BY_COLUMN, { producers: 1, consumers: 2 })).rejects.toThrow(
+      /CHECKPOINT_INCOMPATIBLE.*from operator 'p' to 'c' without their keys/,
+    );
+  });
+
+  test('get their keys anew where a keyBy in front of the edge gives them', async () => {
+    const column = new KeyColumn();
+    column.read();
+    const partitioning: Partitioning = { kind: 'hash', keyOf: ({ key }: Tagged) => key, column };
+    const records = [1, 2, 3].map((key): Tagged => ({ key, sequence: key, from: 0 }));
+    const handle = await stored(0, 0, { kind: 'batch', records });
+    const [[[batch]]] = (await restored([handle], partitioning, { producers: 1, consumers: 1 })) as [
+      [[RecordBatch<Tagged>]],
+    ];
+    expect(batch.keys).toEqual([1, 2, 3]);
   });
 });

@@ -1,7 +1,7 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect, test } from 'vitest';
 import { Channel } from '../../src/channel/channel.js';
-import { hashPartitioner, type Partitioning } from '../../src/channel/partitioner.js';
+import { keyPartitioner, type Partitioning } from '../../src/channel/partitioner.js';
 import type { ChannelStateHandle } from '../../src/contracts/snapshot.js';
 import { batch } from '../../src/element/element.js';
 import { restoreLoop } from '../../src/host/restore-loop.js';
@@ -14,7 +14,7 @@ const byKey: Partitioning = { kind: 'hash', keyOf: (n: number) => n % 10 };
 
 /** The log of what one subtask had sent to another. */
 function logged(toSubtask: number, records: readonly number[]): ChannelStateHandle[] {
-  const encoder = new ChannelStateEncoder({ edge, fromSubtask: 0, toSubtask }, defaultSerializer, 'loop');
+  const encoder = new ChannelStateEncoder({ edge, fromSubtask: 0, toSubtask }, defaultSerializer, { kind: 'loop' });
   encoder.add(batch(records));
   const encoded = encoder.finish();
   if (encoded === undefined) return [];
@@ -53,7 +53,7 @@ describe('what went round a loop', () => {
     'is replayed by exactly one subtask at any other parallelism: by the one of its key, where it has one',
     async (numbers, from, to, partitioning) => {
       const ownerOf = (n: number, parallelism: number): number =>
-        partitioning.kind === 'hash' ? hashPartitioner(partitioning.keyOf, parallelism, MAX)(n) : n % parallelism;
+        partitioning.kind === 'hash' ? keyPartitioner(parallelism, MAX)(n % 10) : n % parallelism;
       const handles = Array.from({ length: from }, (_, subtask) => subtask).flatMap((subtask) =>
         logged(
           subtask,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Channel } from '../../src/channel/channel.js';
 import type { Partitioning } from '../../src/channel/partitioner.js';
 import { barrier, batch, BATCH_SIZE, type RecordBatch, type StreamElement } from '../../src/element/element.js';
+import { KeyColumn } from '../../src/element/key-column.js';
 import { keyGroupOf, subtaskOfKeyGroup } from '../../src/element/key-group.js';
 import { Router, type OutputEdge } from '../../src/host/router.js';
 
@@ -190,3 +191,49 @@ function sectionsOf(elements: readonly StreamElement<unknown>[]): number[][] {
   }
   return sections;
 }
+
+describe('keys that travel with records', () => {
+  const keys = [1, 2, 3, 4, 5, 6, 7, 8];
+  const keysIn = (elements: readonly StreamElement<unknown>[]): unknown[] =>
+    elements.flatMap((element) => (element.kind === 'batch' ? (element.keys ?? ['none']) : []));
+  const sent = (partitioning: Partitioning, channels: number, given: RecordBatch<unknown>): Edge => {
+    const edge = new Edge(partitioning, channels);
+    const router = routerTo(edge);
+    router.emit(given);
+    router.flush();
+    return edge;
+  };
+  const column = new KeyColumn();
+  column.read();
+
+  test.each([1, 3])('are put beside them behind a keyBy where somebody reads them: %i channels', (channels) => {
+    for (const received of sent({ kind: 'hash', keyOf: (n: number) => n % 4, column }, channels, batch(keys)).take())
+      expect(keysIn(received)).toEqual(recordsIn(received).map((n) => (n as number) % 4));
+  });
+
+  test.each([1, 3])('are not where nobody does: %i channels', (channels) => {
+    for (const received of sent({ kind: 'hash', keyOf: (n: number) => n % 4 }, channels, batch(keys)).take())
+      expect(new Set(keysIn(received))).toEqual(new Set(received.length === 0 ? [] : ['none']));
+  });
+
+  test.each([1, 3])('say where a record goes that does not contain its key: %i channels', (channels) => {
+    const records = keys.map((key) => `record ${String(key)}`);
+    const edge = sent({ kind: 'hash', keyOf: undefined, column }, channels, {
+      kind: 'batch',
+      records,
+      timestamps: keys,
+      keys,
+    });
+    for (const [channel, received] of edge.take().entries()) {
+      const mine = keys.filter((key) => subtaskOfKeyGroup(keyGroupOf(key, 128), channels, 128) === channel);
+      expect(keysIn(received)).toEqual(mine);
+      expect(recordsIn(received)).toEqual(mine.map((key) => `record ${String(key)}`));
+    }
+  });
+
+  test('that have not come are an error', () => {
+    expect(() => sent({ kind: 'hash', keyOf: undefined, column }, 2, batch(['lost']))).toThrow(
+      /PROTOCOL_VIOLATION.*keys/,
+    );
+  });
+});

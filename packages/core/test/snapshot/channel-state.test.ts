@@ -2,6 +2,7 @@ import { fc, test as property } from '@fast-check/vitest';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { BATCH_SIZE, type RecordBatch } from '../../src/element/element.js';
+import type { Key } from '../../src/element/key.js';
 import type { ChannelStateHandle } from '../../src/contracts/snapshot.js';
 import { ChannelStateEncoder, readChannelState, type EncodedChannelState } from '../../src/snapshot/channel-state.js';
 import { defaultSerializer } from '../../src/state/default-serializer.js';
@@ -13,6 +14,7 @@ function encode(batches: readonly RecordBatch<unknown>[]): EncodedChannelState |
   for (const batch of batches) encoder.add(batch);
   return encoder.finish();
 }
+const KEY: fc.Arbitrary<Key> = fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.bigInt(), fc.array(fc.string()));
 const read = (encoded: EncodedChannelState): readonly RecordBatch<unknown>[] =>
   readChannelState(encoded, encoded.bytes, defaultSerializer, 'records in flight');
 
@@ -58,6 +60,42 @@ describe('the records of a channel', () => {
     record.n = 2;
     const encoded = encoder.finish();
     expect(encoded === undefined ? [] : read(encoded)).toEqual([{ kind: 'batch', records: [{ n: 1 }] }]);
+  });
+
+  property.prop([fc.array(fc.array(fc.tuple(fc.integer(), KEY), { maxLength: 30 }))])(
+    'come back with their keys where these travel with them',
+    (batches) => {
+      const encoder = new ChannelStateEncoder(NAME, defaultSerializer, { keyed: true });
+      for (const pairs of batches)
+        encoder.add({ kind: 'batch', records: pairs.map(([record]) => record), keys: pairs.map(([, key]) => key) });
+      const encoded = encoder.finish();
+      const pairs = batches.flat();
+      if (encoded === undefined) {
+        expect(pairs).toEqual([]);
+        return;
+      }
+      expect(encoded.keyed).toBe(true);
+      const back = read(encoded);
+      expect(back.flatMap(({ records }) => records)).toEqual(pairs.map(([record]) => record));
+      expect(back.flatMap(({ keys }) => keys ?? [])).toEqual(pairs.map(([, key]) => key));
+    },
+  );
+
+  test('and their keys are read, and written, as they were first stored', () => {
+    const { handle, bytes } = JSON.parse(
+      readFileSync(new URL('../golden/channel-state-v1-keyed.json', import.meta.url), 'utf8'),
+    ) as { readonly handle: Omit<ChannelStateHandle, 'blob'>; readonly bytes: string };
+    const batch: RecordBatch<unknown> = {
+      kind: 'batch',
+      records: ['SFO', 42, null],
+      timestamps: [1_700_000_000_123, -Infinity, 5],
+      keys: ['a', 7, [true, 'b']],
+    };
+    expect(readChannelState(handle, Buffer.from(bytes, 'hex'), defaultSerializer, 'golden')).toEqual([batch]);
+    const encoder = new ChannelStateEncoder(NAME, defaultSerializer, { keyed: true });
+    encoder.add(batch);
+    const { name, bytes: written, ...rest } = encoder.finish() as EncodedChannelState;
+    expect([{ ...name, ...rest }, Buffer.from(written).toString('hex')]).toEqual([handle, bytes]);
   });
 
   test('come back in batches no larger than channels carry', () => {

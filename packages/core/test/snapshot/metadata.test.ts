@@ -65,19 +65,21 @@ const operatorState: fc.Arbitrary<OperatorStateHandle> = fc.record(
   { name: text, mode: fc.constantFrom('list', 'union', 'broadcast'), serializer, count: few, blob },
   plain,
 );
-const channelState: fc.Arbitrary<ChannelStateHandle> = fc.record(
-  {
-    kind: fc.constantFrom('input', 'output', 'loop'),
-    edge: fc.record({ producer: text, output: few, consumer: text, input: few }, plain),
-    fromSubtask: few,
-    toSubtask: few,
-    serializer,
-    timed: fc.boolean(),
-    count: few,
-    blob,
-  },
-  plain,
-);
+const channelState: fc.Arbitrary<ChannelStateHandle> = fc
+  .record(
+    {
+      kind: fc.constantFrom('input', 'output', 'loop'),
+      edge: fc.record({ producer: text, output: few, consumer: text, input: few }, plain),
+      fromSubtask: few,
+      toSubtask: few,
+      serializer,
+      timed: fc.boolean(),
+      count: few,
+      blob,
+    },
+    plain,
+  )
+  .chain((handle) => fc.boolean().map((keyed) => (keyed ? { ...handle, keyed } : handle)));
 const subtaskOf = (index: number, parallelism: number, maxParallelism: number): fc.Arbitrary<SubtaskState> =>
   fc.record(
     {
@@ -297,6 +299,18 @@ const SAMPLE_WITH_KEY_TYPES: CheckpointMetadata = {
   })),
 };
 
+/** The same with records in flight that have keys. Belongs to golden/metadata-v1-record-keys.bin and must not change. */
+const SAMPLE_WITH_RECORD_KEYS: CheckpointMetadata = {
+  ...SAMPLE,
+  operators: SAMPLE.operators.map((each) => ({
+    ...each,
+    subtasks: each.subtasks.map((one) => ({
+      ...one,
+      channels: one.channels.map((channel) => (channel.kind === 'input' ? { ...channel, keyed: true } : channel)),
+    })),
+  })),
+};
+
 describe('_metadata', () => {
   test('comes back as it was written, and equal metadata gives equal bytes', () => {
     fc.assert(
@@ -313,6 +327,7 @@ describe('_metadata', () => {
   test.each([
     ['', 'metadata-v1.bin', SAMPLE],
     ['that says what keys have been ', 'metadata-v1-key-types.bin', SAMPLE_WITH_KEY_TYPES],
+    ['with keys of records in flight ', 'metadata-v1-record-keys.bin', SAMPLE_WITH_RECORD_KEYS],
   ])('of format version 1 %sis read, and written, as the stored copy has it', (_what, file, sample) => {
     const golden = Uint8Array.from(readFileSync(new URL(`../golden/${file}`, import.meta.url)));
     expect(decodeMetadata(golden, 'golden')).toEqual(sample);

@@ -1,8 +1,9 @@
 import { WeirError } from '../../errors.js';
 import { timestampsOperator } from '../../operator/timestamps.js';
 import { millisecondsOf, type Duration } from '../../time/duration.js';
-import { transform } from '../describe.js';
-import type { OperatorOptions, StreamOperator } from '../stream.js';
+import { keepingKey } from '../describe.js';
+import type { OperatorOptions } from '../stream.js';
+import type { RecordOperator } from './stateless.js';
 
 export interface TimestampsOptions<T> extends OperatorOptions {
   /** Event time of a record, epoch milliseconds. */
@@ -20,9 +21,9 @@ const WATERMARK_INTERVAL_MS = 200;
 
 /**
  * Gives records their event time, and event-time timers a time to go by: the watermark is the latest timestamp, less `maxOutOfOrderness` and a
- * millisecond. Put it close to the source, before keyBy: the result has no key (Flink: assignTimestampsAndWatermarks).
+ * millisecond. Put it close to the source, before keyBy, so that disorder is that of the source (Flink: assignTimestampsAndWatermarks).
  */
-export function withTimestamps<T>(options: TimestampsOptions<T>): StreamOperator<T, T> {
+export function withTimestamps<T>(options: TimestampsOptions<T>): RecordOperator<T, T> {
   const { maxOutOfOrderness = 0, idleAfter, watermarkInterval = WATERMARK_INTERVAL_MS } = options;
   const definition = {
     timestampOf: (record: T) => options.timestampOf(record),
@@ -31,12 +32,7 @@ export function withTimestamps<T>(options: TimestampsOptions<T>): StreamOperator
     watermarkIntervalMs: durationOf('watermarkInterval', watermarkInterval),
   };
   if (definition.idleAfterMs === 0) throw invalid('idleAfter', 'must be longer than 0');
-  return (s) =>
-    transform(
-      [s],
-      { name: 'withTimestamps', isStateful: false, create: (context) => timestampsOperator<T>(context, definition) },
-      options,
-    );
+  return (s) => keepingKey(s, 'withTimestamps', (context) => timestampsOperator<T>(context, definition), options);
 }
 
 function durationOf(name: string, value: Duration): number {

@@ -1,6 +1,7 @@
 import type { SourceGrade } from '../../contracts/source.js';
 import { assertKey, isPlainKey } from '../../element/assert-key.js';
-import type { Key } from '../../element/key.js';
+import { KeyColumn } from '../../element/key-column.js';
+import type { Key, KeyOf } from '../../element/key.js';
 import { keyTypeOf, type KeyType } from '../../element/key-type.js';
 import { WeirError } from '../../errors.js';
 import { coProcessOperator } from '../../operator/co-process.js';
@@ -8,9 +9,10 @@ import type { Emit, KeyContext, Sync, TimerContext } from '../../operator/key-co
 import type { OpenClose } from '../../operator/keyed-handler.js';
 import { keyedProcessOperator, keyedStates } from '../../operator/keyed-process.js';
 import { scanOperator, scanStates } from '../../operator/scan.js';
+import { seedFunction, type Seed } from '../../operator/seed.js';
 import type { StateOptions, States } from '../../state/descriptors.js';
-import { repartitioned, transform } from '../describe.js';
-import { nameInGraph } from '../stream-node.js';
+import { keyedTransform, repartitioned } from '../describe.js';
+import { nameInGraph, type StreamKey } from '../stream-node.js';
 import type { KeyedStream, OperatorOptions, Stream } from '../stream.js';
 
 /** An operator's output type if the user did not name it: the message is what the compiler shows, so it stands there without an alias. */
@@ -29,7 +31,11 @@ export interface KeyByOptions {
   readonly types?: readonly KeyType[] | undefined;
 }
 
-/** Groups records by key: the next operator gets all records of a key in one subtask, and may keep state for each key. */
+/**
+ * Groups records by key: operators behind it get all records of a key in one subtask, and may keep state for each key. The key is chosen once and
+ * then travels with the record, through every operator that makes records of records, also where the record no longer contains it. Another
+ * `keyBy`, `rebalance` and `broadcast` end it. (In Flink it ends with the next operator.)
+ */
 export function keyBy<T, const K extends Key>(
   key: (value: T) => K,
   { types }: KeyByOptions = {},
@@ -42,10 +48,25 @@ export function keyBy<T, const K extends Key>(
       if (types !== undefined) requireType(chosen, types, place);
       return chosen;
     };
-    // Keyed operators look at the keys by themselves: they also run where nothing is exchanged.
-    const keyed = { keyOf: types === undefined ? key : checked, keyedAt: place, keyTypes: types };
-    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked }, keyed);
+    const column = new KeyColumn();
+    // The operator behind it looks at the keys by itself: it also runs where nothing is exchanged.
+    const keyed = { keyOf: types === undefined ? key : checked, column, keyedAt: place, keyTypes: types };
+    return repartitioned<KeyedStream<T, K, G>>(s, { kind: 'hash', keyOf: checked, column }, keyed);
   };
+}
+
+/**
+ * `keyBy`, then what `describe` makes of the keyed stream (RxJS: groupBy with mergeMap). `describe` is called once, for all keys: what it
+ * closes over is shared by all of them, and state of each key is what operators like `scan` and `keyedProcess` keep.
+ */
+export function groupBy<T, const K extends Key, R, L>(
+  key: (value: T) => K,
+  describe: (group: KeyedStream<T, K>) => Stream<R, SourceGrade, L>,
+  options: KeyByOptions = {},
+): <G extends SourceGrade>(s: Stream<T, G>) => Stream<R, G, L> {
+  const keyed = keyBy(key, options);
+  // The grade is that of the stream: `describe` is written for any.
+  return <G extends SourceGrade>(s: Stream<T, G>) => describe(keyed(s)) as Stream<R, G, L>;
 }
 
 function requireType(key: Key, types: readonly KeyType[], place: string): void {
@@ -71,23 +92,25 @@ export function keyedProcess<
   K extends Key,
   O = NameTheOutput<'annotate the third parameter of the first handler: emit: Emit<YourType>'>,
   const S extends States = NoStates,
->(spec: KeyedProcessSpec<T, K, O, S>): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G> {
+>(spec: KeyedProcessSpec<T, K, O, S>): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => KeyedStream<O, K, G> {
   return (s) => {
-    const keyOf = keyOfStream<T, K>(s, 'keyedProcess');
-    return transform(
+    const { keyOf, keyedAt, keyTypes } = keysOf<T, K>(s, 'keyedProcess');
+    const column = new KeyColumn();
+    return keyedTransform(
       [s],
       {
         name: 'keyedProcess',
         isStateful: isStateful(spec),
         declares: (uid, clock) => ({
           ...keyedStates(uid, spec.state ?? {}, spec.onTimer !== undefined, clock),
-          keyTypes: s['~node'].keyTypes,
+          keyTypes,
         }),
         create: (context) =>
           keyedProcessOperator<T, K, S, O>(context, {
             keyOf,
-            keyedAt: s['~node'].keyedAt,
-            keyTypes: s['~node'].keyTypes,
+            keyedAt,
+            keyTypes,
+            keepsKeys: column.isRead,
             state: spec.state ?? ({} as S),
             self: spec,
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
@@ -98,6 +121,7 @@ export function keyedProcess<
             close: spec.close?.bind(spec),
           }),
       },
+      { column, keyedAt, keyTypes },
       spec,
     );
   };
@@ -122,12 +146,13 @@ export function coProcess<
 >(
   other: KeyedStream<U, K, H>,
   spec: CoProcessSpec<T, U, K, O, S>,
-): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<O, G | H> {
+): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => KeyedStream<O, K, G | H> {
   return <G extends SourceGrade>(s: KeyedStream<T, K, G>) => {
-    const firstKeyOf = keyOfStream<T, K>(s, 'coProcess');
-    const secondKeyOf = keyOfStream<U, K>(other, 'coProcess');
-    const keyTypes = eitherOf(s['~node'].keyTypes, other['~node'].keyTypes);
-    return transform<O, G | H>(
+    const first = keysOf<T, K>(s, 'coProcess');
+    const second = keysOf<U, K>(other, 'coProcess');
+    const keyTypes = eitherOf(first.keyTypes, second.keyTypes);
+    const column = new KeyColumn();
+    return keyedTransform<KeyedStream<O, K, G | H>>(
       [s, other],
       {
         name: 'coProcess',
@@ -138,11 +163,12 @@ export function coProcess<
         }),
         create: (context) =>
           coProcessOperator<T, U, K, S, O>(context, {
-            firstKeyOf,
-            secondKeyOf,
-            firstKeyedAt: s['~node'].keyedAt,
-            secondKeyedAt: other['~node'].keyedAt,
+            firstKeyOf: first.keyOf,
+            secondKeyOf: second.keyOf,
+            firstKeyedAt: first.keyedAt,
+            secondKeyedAt: second.keyedAt,
             keyTypes,
+            keepsKeys: column.isRead,
             state: spec.state ?? ({} as S),
             self: spec,
             /* eslint-disable @typescript-eslint/unbound-method -- called with `self` */
@@ -154,6 +180,7 @@ export function coProcess<
             close: spec.close?.bind(spec),
           }),
       },
+      { column, keyedAt: [...new Set([first.keyedAt, second.keyedAt])].join(', '), keyTypes },
       spec,
     );
   };
@@ -163,35 +190,40 @@ export function coProcess<
 export interface ScanOptions<A> extends OperatorOptions, Omit<StateOptions<A>, 'renamedFrom'> {}
 
 /**
- * Flink's rolling reduce on a keyed stream: folds each record into the accumulator of its key and emits the result. `seed` is called for each new
- * key. An accumulator that is mutated in place and emitted changes under the consumer's hands: return a new one.
+ * Folds each record into the accumulator of its key and emits the result (RxJS: scan; Flink: a rolling reduce). `seed` is what the accumulator of
+ * each new key begins with, of which each key gets a copy, or a function that gives it. An accumulator that is mutated in place and emitted
+ * changes under the consumer's hands: return a new one.
  */
 export function scan<T, A, K extends Key>(
   accumulate: (accumulator: A, value: T, key: K) => A,
-  seed: () => A,
+  seed: Seed<A>,
   options: ScanOptions<A> = {},
-): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => Stream<A, G> {
+): <G extends SourceGrade>(s: KeyedStream<T, K, G>) => KeyedStream<A, K, G> {
+  const initial = seedFunction(seed);
   return (s) => {
-    const keyOf = keyOfStream<T, K>(s, 'scan');
-    return transform(
+    const { keyOf, keyedAt, keyTypes } = keysOf<T, K>(s, 'scan');
+    const column = new KeyColumn();
+    return keyedTransform(
       [s],
       {
         name: 'scan',
         isStateful: true,
         declares: (uid, clock) => ({
-          ...keyedStates(uid, scanStates({ seed, accumulator: options }), false, clock),
-          keyTypes: s['~node'].keyTypes,
+          ...keyedStates(uid, scanStates({ seed: initial, accumulator: options }), false, clock),
+          keyTypes,
         }),
         create: (context) =>
           scanOperator<T, A, K>(context, {
             keyOf,
-            keyedAt: s['~node'].keyedAt,
-            keyTypes: s['~node'].keyTypes,
+            keyedAt,
+            keyTypes,
+            keepsKeys: column.isRead,
             accumulate,
-            seed,
+            seed: initial,
             accumulator: options,
           }),
       },
+      { column, keyedAt, keyTypes },
       options,
     );
   };
@@ -209,13 +241,19 @@ function isStateful({ state, onTimer }: { readonly state?: States; readonly onTi
   return onTimer !== undefined || Object.keys(state ?? {}).length > 0;
 }
 
-function keyOfStream<T, K extends Key>(s: Stream<T>, operator: string): (record: T) => K {
-  const { keyOf } = s['~node'];
-  if (keyOf === undefined) {
+/** Where an operator has its keys from, which is read from now on. */
+function keysOf<T, K extends Key>(
+  s: Stream<T>,
+  operator: string,
+): Omit<StreamKey, 'keyOf' | 'column'> & { readonly keyOf: KeyOf<T, K> } {
+  const { keyed } = s['~node'];
+  if (keyed === undefined) {
     throw new WeirError(
       'GRAPH_NOT_KEYED',
-      `${operator} needs a keyed stream. Put keyBy(...) right before it; map, filter and union drop the key.`,
+      `${operator} needs a keyed stream. Put keyBy(...) in front of it, behind the last rebalance, broadcast, or union with a stream that is not keyed.`,
     );
   }
-  return keyOf as (record: T) => K;
+  const { keyOf, column, keyedAt, keyTypes } = keyed;
+  if (keyOf === undefined) column.read();
+  return { keyOf: keyOf as KeyOf<T, K>, keyedAt, keyTypes };
 }

@@ -3,8 +3,9 @@ import { flatMapOperator } from '../../operator/flat-map.js';
 import { WeirError } from '../../errors.js';
 import { REMEMBER_INSTEAD, rxOperator } from '../../operator/rx.js';
 import { filterOperator, mapOperator, tapOperator } from '../../operator/stateless.js';
-import { transform } from '../describe.js';
-import type { StreamOperator } from '../stream.js';
+import { keepingKey } from '../describe.js';
+import type { SourceGrade } from '../../contracts/source.js';
+import type { Stream } from '../stream.js';
 import { rememberingOperator } from './remembering-rx.js';
 
 export type NotAsync<R> =
@@ -12,33 +13,29 @@ export type NotAsync<R> =
     ? 'map is synchronous: a promise would be passed on as a record; wait for it in the source or the sink'
     : unknown;
 
-/** What `project` makes of each record. The result has no key: put keyBy behind it. */
-export function map<T, R>(project: (value: T) => R & NotAsync<R>): StreamOperator<T, R> {
-  return (s) =>
-    transform([s], { name: 'map', isStateful: false, create: (context) => mapOperator<T, R>(context, project) });
+/** What makes records of records: of a stream of any grade, which keeps its key. */
+export type RecordOperator<T, R> = <G extends SourceGrade, K>(s: Stream<T, G, K>) => Stream<R, G, K>;
+
+/** What `project` makes of each record. */
+export function map<T, R>(project: (value: T) => R & NotAsync<R>): RecordOperator<T, R> {
+  return (s) => keepingKey(s, 'map', (context) => mapOperator<T, R>(context, project));
 }
 
-/** The records for which `predicate` holds. The result has no key: put keyBy behind it. */
-export function filter<T, S extends T>(predicate: (value: T) => value is S): StreamOperator<T, S>;
-export function filter<T>(predicate: (value: T) => boolean): StreamOperator<T, T>;
-export function filter<T>(predicate: (value: T) => boolean): StreamOperator<T, T> {
-  return (s) =>
-    transform([s], { name: 'filter', isStateful: false, create: (context) => filterOperator<T>(context, predicate) });
+/** The records for which `predicate` holds. */
+export function filter<T, S extends T>(predicate: (value: T) => value is S): RecordOperator<T, S>;
+export function filter<T>(predicate: (value: T) => boolean): RecordOperator<T, T>;
+export function filter<T>(predicate: (value: T) => boolean): RecordOperator<T, T> {
+  return (s) => keepingKey(s, 'filter', (context) => filterOperator<T>(context, predicate));
 }
 
 /** Every item of the array or iterable that `project` makes of a record; a long iterable is taken only as fast as the consumer takes it. */
-export function flatMap<T, R>(project: (value: T) => Iterable<R>): StreamOperator<T, R> {
-  return (s) =>
-    transform([s], {
-      name: 'flatMap',
-      isStateful: false,
-      create: (context) => flatMapOperator<T, R>(context, project),
-    });
+export function flatMap<T, R>(project: (value: T) => Iterable<R>): RecordOperator<T, R> {
+  return (s) => keepingKey(s, 'flatMap', (context, keepsKeys) => flatMapOperator<T, R>(context, project, keepsKeys));
 }
 
 /** Calls `look` for each record and passes it on. Runs again for records that are replayed after a failure. */
-export function tap<T>(look: (value: T) => void): StreamOperator<T, T> {
-  return (s) => transform([s], { name: 'tap', isStateful: false, create: (context) => tapOperator<T>(context, look) });
+export function tap<T>(look: (value: T) => void): RecordOperator<T, T> {
+  return (s) => keepingKey(s, 'tap', (context) => tapOperator<T>(context, look));
 }
 
 /**
@@ -46,26 +43,26 @@ export function tap<T>(look: (value: T) => void): StreamOperator<T, T> {
  * (RX_HELD_BACK otherwise), so that they cannot remember anything. One that would (`take`, `pairwise`, `debounceTime`) is refused: RX_REMEMBERS, at
  * once where it can be told by its name, else at the first record, of which two copies go through it in front.
  */
-export function rx<T, A>(a: OperatorFunction<T, A>): StreamOperator<T, A>;
-export function rx<T, A, B>(a: OperatorFunction<T, A>, b: OperatorFunction<A, B>): StreamOperator<T, B>;
+export function rx<T, A>(a: OperatorFunction<T, A>): RecordOperator<T, A>;
+export function rx<T, A, B>(a: OperatorFunction<T, A>, b: OperatorFunction<A, B>): RecordOperator<T, B>;
 export function rx<T, A, B, C>(
   a: OperatorFunction<T, A>,
   b: OperatorFunction<A, B>,
   c: OperatorFunction<B, C>,
-): StreamOperator<T, C>;
+): RecordOperator<T, C>;
 export function rx<T, A, B, C, D>(
   a: OperatorFunction<T, A>,
   b: OperatorFunction<A, B>,
   c: OperatorFunction<B, C>,
   d: OperatorFunction<C, D>,
-): StreamOperator<T, D>;
-export function rx(...operators: readonly AnyOperator[]): StreamOperator<unknown, unknown> {
+): RecordOperator<T, D>;
+export function rx(...operators: readonly AnyOperator[]): RecordOperator<unknown, unknown> {
   for (const operator of operators) {
     const name = rememberingOperator(operator);
     if (name !== undefined) throw remembersByName(name);
   }
   const lifted: AnyOperator = (source) => operators.reduce((stream, operator) => operator(stream), source);
-  return (s) => transform([s], { name: 'rx', isStateful: false, create: (context) => rxOperator(context, lifted) });
+  return (s) => keepingKey(s, 'rx', (context, keepsKeys) => rxOperator(context, lifted, keepsKeys));
 }
 
 function remembersByName(name: string): WeirError {

@@ -1,16 +1,19 @@
 import {
   coProcess,
+  filter,
+  flatMap,
   keyBy,
   keyedProcess,
   listState,
   mapState,
   scan,
   map,
+  union,
   valueState,
   type Emit,
   type Stream,
 } from '@weir/core/operators';
-import type { Item } from './item.js';
+import { numberOf, type Item } from './item.js';
 
 /** A stream of replayable items. */
 export type Items = Stream<Item, 'replayable'>;
@@ -107,15 +110,31 @@ export function delay(input: Items, { uid, keys, parallelism }: KeyedOptions): I
   );
 }
 
-/** A rolling reduce. */
+/** A rolling reduce, of records that have lost what they are keyed by, or never had it: their keys travel with them, also by two ways. */
 export function reduce(input: Items, { uid, keys, parallelism }: KeyedOptions): Items {
+  const keyOf = ({ key }: Item): number => key % keys;
+  const isEven = ({ id }: Item): boolean => numberOf(id) % 2 === 0;
+  const others = input.pipe(
+    filter((item) => !isEven(item)),
+    keyBy(keyOf),
+  );
   return input.pipe(
-    keyBy(({ key }) => key % keys),
-    scan(
-      ({ n }: { readonly key: number; readonly n: number }, _item: Item, key) => ({ key, n: n + 1 }),
-      () => ({ key: 0, n: 0 }),
-      { uid, parallelism },
+    filter(isEven),
+    keyBy(keyOf),
+    map(({ id }) => id),
+    union(
+      others.pipe(
+        keyedProcess({
+          uid: `${uid}-others`,
+          parallelism,
+          onRecord: ({ id }, _context, emit: Emit<string>) => {
+            emit(id);
+          },
+        }),
+      ),
     ),
+    flatMap((id) => [id]),
+    scan(({ n }, _id, key) => ({ key, n: n + 1 }), { key: 0, n: 0 }, { uid, parallelism }),
     map(({ key, n }): Item => ({ id: `${uid}:${String(key)}/${String(n)}`, key: n })),
   );
 }

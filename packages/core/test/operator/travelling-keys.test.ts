@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import type { RecordBatch, StreamElement } from '../../src/element/element.js';
 import { flatMapOperator } from '../../src/operator/flat-map.js';
 import { keyedProcessOperator } from '../../src/operator/keyed-process.js';
+import type { Emit } from '../../src/operator/key-context.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { rxOperator } from '../../src/operator/rx.js';
 import { filterOperator, mapOperator, tapOperator } from '../../src/operator/stateless.js';
@@ -45,11 +46,11 @@ const STEPS: Readonly<Record<string, () => Operator<Traced, Traced>>> = {
       watermarkIntervalMs: 0,
     }),
   keyedProcess: () =>
-    keyedProcessOperator<Traced, string, Record<never, never>, Traced>(context, {
+    keyedProcessOperator(context, {
       keyOf: undefined,
       keepsKeys: true,
       state: {},
-      onRecord(traced, { key }, emit) {
+      onRecord(traced: Traced, { key }: { readonly key: string }, emit: Emit<Traced>) {
         expect(key).toBe(keyOf(traced.origin));
         for (let i = 0; i < traced.value % 3; i++) emit(moved(traced, i));
       },

@@ -82,8 +82,8 @@ export function fileSink<T>(options: FileSinkOptions<T>): Sink<T, 'exactly-once'
       return new FileWriter<T>({ fileSystem, dir, folder: folderOf(context), startFile, maxBytes, maxAgeMs, context });
     },
     committer: (context) => new FileCommitter(fileSystem, dir, folderOf(context)),
-    async jobEnded(job) {
-      for (const [key, folder] of folders) if (isOf(job, key)) await folder.release();
+    async jobEnded(job, ending) {
+      for (const [key, folder] of folders) if (isOf(job, key)) await folder.release(ending);
     },
   };
 }

@@ -3,6 +3,7 @@ import {
   WeirError,
   type CheckpointRef,
   type FileSystem,
+  type JobEnding,
   type SinkContext,
   type SinkDestination,
   type SnapshotKind,
@@ -57,7 +58,7 @@ export class OutputFolder {
     this.#context = context;
     this.#nonce = textOf(context.random, 10);
     this.#claims = new FolderClaims(fileSystem, dir);
-    this.#marks = new FolderMarks(fileSystem, dir, context.uid, this.#nonce);
+    this.#marks = new FolderMarks(fileSystem, dir, { uid: context.uid, prefix, nonce: this.#nonce });
     this.#naming = new FileNaming(prefix, extension, context, this.#nonce);
   }
 
@@ -130,23 +131,25 @@ export class OutputFolder {
     await (this.#swept ??= this.#sweep());
   }
 
-  /** The job has ended: others may write here. */
-  async release(): Promise<void> {
+  /** The job has ended: others may write here. One that has finished is not gone on with, so that a fresh start repeats nothing of it. */
+  async release(ending: JobEnding): Promise<void> {
     const claim = this.#claim;
     this.#claim = undefined;
-    if (claim !== undefined) await this.#claims.remove(claim);
+    if (claim === undefined) return;
+    if (ending.kind === 'finished') await this.#marks.finish(claim.lineage);
+    await this.#claims.remove(claim);
   }
 
   async #takeOver(mine: Owner, context: SinkContext): Promise<void> {
     const { occupied } = this.#options;
     const may = { restored: context.restoredFrom !== undefined, overwrite: occupied === 'overwrite' };
     const before = await this.#claims.read();
-    this.#refuseIf(objectionTo(mine, before, this.#marks.all, may), context);
+    this.#refuseIf(objectionTo(mine, before, this.#marks.stored, may), context);
     const claim = await this.#claims.attempt(mine, before);
     // Somebody else may have done the same meanwhile, or published: of two, at least one sees the other.
     await this.#marks.read();
     const earlier = (await this.#claims.read()).filter((other) => isLater(claim, other));
-    const objection = objectionTo(mine, earlier, this.#marks.all, may);
+    const objection = objectionTo(mine, earlier, this.#marks.stored, may);
     if (objection !== undefined) await this.#claims.remove(claim);
     this.#refuseIf(objection, context);
     if (!(await this.#claims.confirm(claim)))
@@ -250,7 +253,7 @@ function filesOf(foreign: readonly string[]): string {
 }
 
 function takenFrom(checkpointId: number): string {
-  return `holds the output of another run of it up to checkpoint ${String(checkpointId)}, which runs still or was killed; its files were taken away`;
+  return `holds the output of another run of it up to checkpoint ${String(checkpointId)}, which has not finished; its files were taken away`;
 }
 
 function ownerIn({ job, uid, number }: Claim): string {

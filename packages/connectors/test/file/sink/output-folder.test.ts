@@ -6,6 +6,7 @@ import {
   type Committable,
   type FileHandle,
   type FileSystem,
+  type JobEnding,
   type SnapshotKind,
 } from '@weir/core/contracts';
 import { CrashFileSystem, sinkContext, VirtualClock } from '@weir/testkit';
@@ -35,7 +36,8 @@ class Attempt {
   }
   look = async () => this.#sink.destination!(this.#context);
   prepareSink = async (): Promise<void> => this.#sink.prepare?.(this.#context);
-  end = async (): Promise<void> => this.#sink.jobEnded?.(this.#context.job, { kind: 'finished' });
+  end = async (ending: JobEnding = { kind: 'finished' }): Promise<void> =>
+    this.#sink.jobEnded?.(this.#context.job, ending);
   async open() {
     await this.look();
     await this.prepareSink();
@@ -247,6 +249,43 @@ describe('two jobs with one output folder', () => {
     const second = new Attempt(disk, { lineage: 'l2', job: 'other' });
     await second.open();
     await new Attempt(disk, { lineage: 'l3', job: 'third' }, { append: true }).open();
+  });
+
+  test.each<[string, JobEnding | undefined]>([
+    ['was stopped', { kind: 'stopped' }],
+    ['was cancelled', { kind: 'cancelled' }],
+    ['failed', { kind: 'failed', error: new Error('it failed') }],
+    ['was killed', undefined],
+  ])('a fresh start is refused behind a run that %s, though all its output was taken away', async (_what, ending) => {
+    const disk = new CrashFileSystem();
+    const first = new Attempt(disk);
+    const running = await first.open();
+    await running.write('a');
+    await running.commit(await running.prepare(1));
+    if (ending !== undefined) await first.end(ending);
+    await takeAway(disk);
+    const fresh = { lineage: 'l2' };
+    await expect(new Attempt(disk, fresh).open()).rejects.toThrow(
+      /SINK_DIRECTORY_OCCUPIED.*up to checkpoint 1.*not finished/,
+    );
+    await new Attempt(disk, fresh, { append: true }).open();
+    await new Attempt(disk, { lineage: 'l3' }, { prefix: 'other' }).open();
+    await new Attempt(disk, { lineage: 'l4', ...restored('l1', 1) }).open();
+  });
+
+  test('a fresh start is nothing to refuse behind a run that has finished, until somebody goes on with that', async () => {
+    const disk = new CrashFileSystem();
+    const first = new Attempt(disk);
+    const running = await first.open();
+    await running.write('a');
+    await running.commit(await running.prepare(1));
+    await first.end();
+    await takeAway(disk);
+    const second = new Attempt(disk, { lineage: 'l2' });
+    await second.open();
+    await second.end({ kind: 'cancelled' });
+    await new Attempt(disk, { attempt: 2, ...restored('l1', 1) }).open();
+    await expect(new Attempt(disk, { lineage: 'l3' }).open()).rejects.toThrow(/SINK_DIRECTORY_OCCUPIED/);
   });
 
   test('a fresh start takes over from one that died before it had published anything', async () => {

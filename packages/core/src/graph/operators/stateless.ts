@@ -62,7 +62,7 @@ export function rx(...operators: readonly AnyOperator[]): RecordOperator<unknown
     if (name !== undefined) throw remembersByName(name);
   }
   const lifted: AnyOperator = (source) => operators.reduce((stream, operator) => operator(stream), source);
-  return (s) => keepingKey(s, 'rx', (context, keepsKeys) => rxOperator(context, lifted, keepsKeys));
+  return (s) => keepingKey(s, 'rx', (context, keepsKeys) => rxOperator<unknown, unknown>(context, lifted, keepsKeys));
 }
 
 function remembersByName(name: string): WeirError {

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { hasCode, type CommitMark, type FileSystem } from '@weir/core/contracts';
+import { hasCode, type FileSystem } from '@weir/core/contracts';
 import { MARKER, putFile, readFields } from './marker-files.js';
+import type { StoredMark } from './marks.js';
 
 const FORMAT = 'weir-owner';
 const VERSION = 1;
@@ -37,25 +38,27 @@ export function isLater(a: Claim, b: Claim): boolean {
 
 /** What stands against writing here; undefined: nothing. */
 export type Objection =
-  { readonly kind: 'owned'; readonly by: Claim } | { readonly kind: 'taken'; readonly mark: CommitMark };
+  { readonly kind: 'owned'; readonly by: Claim } | { readonly kind: 'taken'; readonly mark: StoredMark };
 
 /**
  * Whether an attempt may write to a folder that others have claimed. Claims of the same sink are those of dead attempts, or of a process that must
- * not publish beside this one: a restored job takes over. A fresh one does so only while nothing was published by them.
+ * not publish beside this one: a restored job takes over. A fresh one does so only while no run that somebody may go on with has published anything: who
+ * loses the checkpoints of such a run, or puts older ones back, would repeat what a consumer has taken away.
  */
 export function objectionTo(
   mine: Owner,
   claims: readonly Claim[],
-  marks: readonly CommitMark[],
+  marks: readonly StoredMark[],
   { restored, overwrite }: { readonly restored: boolean; readonly overwrite: boolean },
 ): Objection | undefined {
   if (overwrite && !restored) return undefined;
   const by = claims.find((claim) => conflictOf(mine, claim) === 'foreign');
   if (by !== undefined) return { kind: 'owned', by };
   if (restored || mine.append) return undefined;
-  const lineages = new Set(claims.filter((claim) => conflictOf(mine, claim) === 'same').map(({ lineage }) => lineage));
-  lineages.delete(mine.lineage);
-  const mark = marks.find(({ lineage, checkpointId }) => checkpointId > 0 && lineages.has(lineage));
+  const mark = marks.find(
+    ({ lineage, checkpointId, prefix, finished }) =>
+      checkpointId > 0 && finished !== true && prefix === mine.prefix && lineage !== mine.lineage,
+  );
   return mark && { kind: 'taken', mark };
 }
 

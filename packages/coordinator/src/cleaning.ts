@@ -53,7 +53,7 @@ export class Cleaner {
   #pausedUntil = 0;
   #stopTimer: () => void = () => undefined;
   #isFull = false;
-  #isOver = false;
+  readonly #over = new AbortController();
 
   constructor(parts: {
     clock: Clock;
@@ -65,6 +65,10 @@ export class Cleaner {
     this.#verifyLock = parts.verifyLock;
     this.#report = parts.report;
     this.#unanswered = parts.unanswered;
+  }
+
+  get #isOver(): boolean {
+    return this.#over.signal.aborted;
   }
 
   /** Removals that are not done, whatever they wait for. */
@@ -115,7 +119,7 @@ export class Cleaner {
 
   /** Removes nothing more, and gives back what is left but for what hangs. */
   stop(): readonly Removal[] {
-    this.#isOver = true;
+    this.#over.abort();
     this.#stopTimer();
     const left = [...this.#due, ...this.#awaitingCommits, ...this.#postponed.values()];
     this.#due = [];
@@ -169,7 +173,7 @@ export class Cleaner {
   async #remove(waiting: Waiting): Promise<void> {
     const { removal } = waiting;
     const call = this.#verifyLock().then(() => (this.#isOver ? undefined : removal.remove()));
-    const outcome = await within(this.#clock, call, REMOVAL_TIMEOUT_MS);
+    const outcome = await within(this.#clock, call, REMOVAL_TIMEOUT_MS, this.#over.signal);
     switch (outcome.kind) {
       case 'settled':
         this.#failuresInARow = 0;
@@ -179,6 +183,7 @@ export class Cleaner {
         this.#failed(waiting, outcome.error);
         return;
       case 'late':
+        if (this.#isOver) return;
         this.#hanging.add(waiting);
         this.#pause();
         this.#unanswered.add(call);

@@ -46,8 +46,11 @@ export async function commit(
   if (committables > 0) {
     const mark = storage.writeCommitted(location, encodeCommitted(metadata, context.clock.now()));
     attempt.writes(mark);
-    const outcome = await untilAborted(within(context.clock, mark, MARK_MS), attempt.signal);
-    if (outcome.kind === 'late') unanswered.add(mark);
+    const outcome = await within(context.clock, mark, MARK_MS, attempt.signal);
+    if (outcome.kind === 'late') {
+      attempt.signal.throwIfAborted();
+      unanswered.add(mark);
+    }
     if (outcome.kind !== 'settled') {
       // Whoever restores the checkpoint then commits once more, which changes nothing where the output is.
       const text = `Checkpoint ${String(id)} of job ${context.job} is committed, but that could not be written down beside it.`;

@@ -52,7 +52,9 @@ export function checkFinished(plan: PlanDescription, metadata: CheckpointMetadat
   const statuses = statusesIn(plan, stored);
   for (const stage of plan.stages) {
     if (statuses.get(stage.id) === undefined)
-      problems.push(`operators ${uidsOf(stage)} share a stage, and only some of them had finished`);
+      problems.push(
+        `operators ${uidsOf(stage)} share a stage, and only some of them had finished${keptApart(stage, stored)}`,
+      );
   }
   for (const { from, to, isPointwise } of plan.edges) {
     const [before, after] = [statuses.get(from) ?? 'running', statuses.get(to) ?? 'running'];
@@ -114,6 +116,18 @@ function byUid({ operators }: CheckpointMetadata): ReadonlyMap<string, OperatorM
 
 function uidsOf({ operators }: StageDescription): string {
   return operators.map(({ uid }) => uid).join(', ');
+}
+
+/** What to do where only another parallelism has brought them together. */
+function keptApart(
+  { operators, parallelism }: StageDescription,
+  stored: ReadonlyMap<string, OperatorMetadata>,
+): string {
+  const moved = operators.flatMap(({ uid }) => {
+    const before = stored.get(uid)?.parallelism ?? parallelism;
+    return before === parallelism ? [] : [`${uid} ${String(before)}`];
+  });
+  return moved.length === 0 ? '' : ` (start them at the parallelism that they had: ${moved.join(', ')})`;
 }
 
 function said(status: Status): string {

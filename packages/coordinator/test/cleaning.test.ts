@@ -226,3 +226,14 @@ test('once it has stopped, nothing is removed any more, also of what is under wa
   expect(removed).toEqual([]);
   expect(clock.pendingTimers).toBe(0);
 });
+
+test('once it has stopped, a removal that is never answered keeps no timer, and counts as none', async () => {
+  const { clock, cleaner: c, reports } = cleaner();
+  c.clean({ checkpointId: 1, remove: NEVER });
+  await clock.settle();
+  c.stop();
+  expect(clock.pendingTimers).toBe(0);
+  await c.idle();
+  expect(c.waiting).toBe(0);
+  expect(reports).toEqual([]);
+});

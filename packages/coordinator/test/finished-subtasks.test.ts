@@ -245,6 +245,14 @@ describe('a plan that is to go on from subtasks that had finished', () => {
     checkFinished(alike.plan, alike.metadata);
   });
 
+  test('names the parallelism that kept them apart, where another one has brought them together', () => {
+    const { plan, metadata } = restoring('finished', 'running', chained);
+    const wider = { ...plan, stages: plan.stages.map((stage) => ({ ...stage, parallelism: 5 })) };
+    expect(() => {
+      checkFinished(wider, metadata);
+    }).toThrow(/only some of them had finished \(start them at the parallelism that they had: numbers \d, out \d\)/);
+  });
+
   test('lets everything run in a stage of which one operator had finished in part, and another had not', () => {
     const { plan, metadata } = restoring('partly', 'running', chained);
     checkFinished(plan, metadata);

@@ -164,7 +164,9 @@ function problemOf(end: ProcessEnd, { violations }: Watch, operations: Operation
     case 'broken':
       return describeEnd(end);
     case 'failed':
-      return isSimulated(end.error) || OF_SLOWNESS.some((code) => isCausedBy(end.error, code))
+      return isSimulated(end.error) ||
+        isOfParallelism(end.error) ||
+        OF_SLOWNESS.some((code) => isCausedBy(end.error, code))
         ? undefined
         : describeEnd(end);
     case 'ended':
@@ -181,6 +183,14 @@ function isAsked(end: JobEnd, operations: Operations | undefined): boolean {
 
 function isFinished(end: ProcessEnd): boolean {
   return end.kind === 'ended' && end.end === 'finished';
+}
+
+/** Another parallelism has put what had finished into one stage with what had not; the next process may have the one that it was. */
+function isOfParallelism(error: unknown): boolean {
+  return (
+    isWeirError(error, 'CHECKPOINT_INCOMPATIBLE') &&
+    error.message.includes('start them at the parallelism that they had')
+  );
 }
 
 function isCausedBy(error: unknown, code: (typeof OF_SLOWNESS)[number]): boolean {

@@ -1,5 +1,6 @@
 import { delegating, type Committer, type Sink, type SinkGrade, type SinkWriter } from '@weir/core/contracts';
 import { never, type Faults } from './faults.js';
+import { SimulatedFault } from './simulated-fault.js';
 import type { Watch } from './watch.js';
 
 /** The same sink at the other end of a bad line. `watch` sees every commit. */
@@ -90,7 +91,7 @@ function oneAtATime(place: string, watch: Watch): <R>(what: string, call: () => 
   };
 }
 
-const BROKEN = new Error('simulated: the line broke in the middle of a commit');
+const BROKEN = new SimulatedFault('the line broke in the middle of a commit');
 
 function arrivingOf(count: number, faults: Faults): number {
   return count > 1 && faults.strikes('commit-failure', 'part of a commit')

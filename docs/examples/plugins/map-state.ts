@@ -139,7 +139,7 @@ class MapStateStore implements KeyedStateStore {
     });
   }
 
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     return false;
   }
 

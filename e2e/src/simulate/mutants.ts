@@ -53,8 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'what is held unwritten forgotten by who finishes',
     file: 'core/host/subtask',
-    find: "this.#isMakingWay && this.#end === 'no'",
-    replace: 'this.#isMakingWay',
+    find: "this.#isOverdrawn && this.#end === 'no'",
+    replace: 'this.#isOverdrawn',
   },
   {
     name: 'in-flight elements replayed twice',

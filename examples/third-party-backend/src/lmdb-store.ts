@@ -118,7 +118,7 @@ export class LmdbStore implements KeyedStateStore {
   }
 
   /** What captures see is LMDB's to keep, on disk. */
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     return false;
   }
 

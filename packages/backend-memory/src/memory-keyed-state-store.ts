@@ -63,7 +63,7 @@ export class MemoryKeyedStateStore implements KeyedStateStore {
     this.current.assertOpen();
     return mode === 'full' ? this.#incremental.full(checkpointId) : this.#incremental.incremental(checkpointId);
   }
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     return this.#captures.bytes > this.#preservedBytes;
   }
 

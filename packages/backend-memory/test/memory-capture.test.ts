@@ -195,18 +195,18 @@ describe('memory that captures hold', () => {
     for (let i = 0; i < 2000; i++) map.set(i, i);
     const capture = store.capture({ checkpointId: 1, mode: 'full' });
     list.add(1);
-    expect(store.isPressed()).toBe(false);
+    expect(store.isOverBudget()).toBe(false);
     list.clear();
-    expect(store.isPressed()).toBe(true);
+    expect(store.isOverBudget()).toBe(true);
     await capture.write(NOWHERE, NEVER_OVER);
-    expect(store.isPressed()).toBe(false);
+    expect(store.isOverBudget()).toBe(false);
     capture.release();
 
     const another = store.capture({ checkpointId: 2, mode: 'full' });
     map.clear();
-    expect(store.isPressed()).toBe(true);
+    expect(store.isOverBudget()).toBe(true);
     another.release();
-    expect(store.isPressed()).toBe(false);
+    expect(store.isOverBudget()).toBe(false);
   });
 
   test('adds up over captures, and goes with each', async () => {
@@ -215,9 +215,9 @@ describe('memory that captures hold', () => {
     opened.value.update('x'.repeat(10_000));
     const captures = [1, 2, 3].map((checkpointId) => opened.store.capture({ checkpointId, mode: 'full' }));
     opened.value.update('');
-    expect(opened.store.isPressed()).toBe(true);
+    expect(opened.store.isOverBudget()).toBe(true);
     captures[1]!.release();
-    expect(opened.store.isPressed()).toBe(false);
+    expect(opened.store.isOverBudget()).toBe(false);
   });
 
   test('is counted beyond the size of a section', async () => {
@@ -232,7 +232,7 @@ describe('memory that captures hold', () => {
     update('x'.repeat(40_000));
     opened.store.capture({ checkpointId: 1, mode: 'full' });
     update('');
-    expect(opened.store.isPressed()).toBe(true);
+    expect(opened.store.isOverBudget()).toBe(true);
   });
 
   test('is none where a capture has failed', async () => {
@@ -242,12 +242,12 @@ describe('memory that captures hold', () => {
     opened.value.update(() => undefined);
     const capture = opened.store.capture({ checkpointId: 1, mode: 'full' });
     fill(opened, 100);
-    expect(opened.store.isPressed()).toBe(true);
+    expect(opened.store.isOverBudget()).toBe(true);
     opened.store.setCurrentKey('bad');
     opened.value.update(1);
-    expect(opened.store.isPressed()).toBe(false);
+    expect(opened.store.isOverBudget()).toBe(false);
     fill(opened, 300);
-    expect(opened.store.isPressed()).toBe(false);
+    expect(opened.store.isOverBudget()).toBe(false);
     await expect(capture.write(NOWHERE, NEVER_OVER)).rejects.toThrow(/VALUE_NOT_SERIALIZABLE/);
   });
 });

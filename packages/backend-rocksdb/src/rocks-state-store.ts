@@ -125,7 +125,7 @@ export class RocksStateStore implements KeyedStateStore {
       base: this.#base,
     });
   }
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     const generations = this.#generations;
     if (!generations.hasFrozen) return false;
     const { wanted } = generations;

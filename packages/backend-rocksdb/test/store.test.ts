@@ -155,11 +155,11 @@ describeRocks('a store of RocksDB state', (driver) => {
     to.fill(0, 10, 1);
     const first = to.store.capture({ checkpointId: 1, mode: 'full' });
     to.fill(0, 10, 2);
-    expect(to.store.isPressed()).toBe(false);
+    expect(to.store.isOverBudget()).toBe(false);
     const second = to.store.capture({ checkpointId: 2, mode: 'full' });
-    expect(to.store.isPressed()).toBe(true);
+    expect(to.store.isOverBudget()).toBe(true);
     await first.write({ section: () => undefined }, NEVER_OVER);
-    expect(to.store.isPressed()).toBe(false);
+    expect(to.store.isOverBudget()).toBe(false);
     first.release();
     second.release();
   });

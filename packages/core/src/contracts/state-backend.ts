@@ -132,7 +132,7 @@ export interface KeyedStateStore {
   /** Everything that was stored has been given back. For backends that capture incrementally. */
   restored?(base: RestoredBase): void;
   /** True while captures hold so many preserved bytes that no more records should come until writing has caught up. */
-  isPressed(): boolean;
+  isOverBudget(): boolean;
   /**
    * Looks at up to `budget` more entries of a state that has an expiry, round after round, and removes those that are expired, as its handle would;
    * a list only when all of its elements are. Called between two records, and no key is set afterwards. Absent: what expires is removed when it is

@@ -226,7 +226,7 @@ export class Attempt implements AttemptGateway {
       signal: this.#abort.signal,
       location: (checkpointId) => this.#locations.get(checkpointId),
       localCopies: options.localCopies,
-      isPressed: () => stores.some((store) => store.isPressed()),
+      isOverBudget: () => stores.some((store) => store.isOverBudget()),
       report: options.report,
       onForwarded: (checkpointId) => {
         if (stage.inputs === 0) this.#sources.injected((stage.operators[0] as PlannedOperator).uid, checkpointId);

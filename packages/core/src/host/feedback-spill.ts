@@ -47,7 +47,7 @@ export class FeedbackSpill {
   }
 
   /** Nothing more should come before something is written. */
-  get isPressed(): boolean {
+  get isOverBudget(): boolean {
     return this.#unwritten > UNWRITTEN_BYTES;
   }
 

@@ -19,7 +19,7 @@ import { classifyFailure } from '../failures.js';
 import type { OperatorEnd } from '../operator/operator.js';
 import type { Attempt } from './attempt.js';
 import { FailureRow, repeated } from './failure-row.js';
-import { settleStacks } from './settle-stacks.js';
+import { materializeStacks } from './materialize-stacks.js';
 import { Stopping } from './stopping.js';
 
 export interface JobRunOptions {
@@ -175,7 +175,7 @@ export class JobRun {
       const outcome = await this.#runAttempt();
       if (outcome.kind !== 'failed') return outcome.kind;
       const { error } = outcome;
-      settleStacks(error);
+      materializeStacks(error);
       // Before anybody who listens can change it.
       const mayRestart = isRecoverable(error);
       this.#options.emit({ kind: 'failure', attempt: this.#lastAttempt, error });

@@ -76,8 +76,8 @@ export class LoopHead<Captured> {
     return this.#current === undefined && !this.isReplaying && this.#queues.every(({ isEmpty }) => isEmpty);
   }
   /** The disk is behind: nothing more should go into the loop. */
-  get isPressed(): boolean {
-    return this.#spill.isPressed;
+  get isOverBudget(): boolean {
+    return this.#spill.isOverBudget;
   }
   /** What comes next is on disk. */
   get isFetching(): boolean {

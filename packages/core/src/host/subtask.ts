@@ -36,17 +36,17 @@ import { Relay } from '../stage/segments.js';
 import { Stage, type StageOperator } from '../stage/stage.js';
 import { StageFlow } from '../stage/stage-flow.js';
 import { BarrierTimeouts } from './barrier-timeouts.js';
-import { ChunkSize } from './chunk-size.js';
-import { Completions } from './completions.js';
-import { DueActions } from './due-actions.js';
+import { ChunkSize } from '../stage/chunk-size.js';
+import { Completions } from '../stage/completions.js';
+import { ProcessingTimers } from '../stage/processing-timers.js';
 import type { InFlightCapture } from './in-flight-capture.js';
 import { InputGate, type InputChannel } from './input-gate.js';
-import { LastCheckpoint } from './last-checkpoint.js';
+import { FinalCheckpoint } from './final-checkpoint.js';
 import type { LoopMember } from './loop-end.js';
 import { LoopHead, type LoopHeadOptions } from './loop-head.js';
-import { Mailbox } from './mailbox.js';
+import { Mailbox } from '../stage/mailbox.js';
 import type { LocalCopies } from './local-copies.js';
-import { MakingWay } from './making-way.js';
+import { Overdraft } from '../stage/overdraft.js';
 import type { Pauses } from './pauses.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable, Scheduler } from './scheduler.js';
@@ -73,7 +73,7 @@ export interface SubtaskOptions {
   readonly location: (checkpointId: CheckpointId) => CheckpointLocation | undefined;
   readonly localCopies?: LocalCopies | undefined;
   /** More records must wait until captures have been written. */
-  readonly isPressed: () => boolean;
+  readonly isOverBudget: () => boolean;
   readonly report: (report: SubtaskReport) => void;
   /** The barrier has gone on. */
   readonly onForwarded: (checkpointId: CheckpointId) => void;
@@ -112,12 +112,12 @@ export class Subtask implements Runnable, LoopMember {
   readonly #writes: SnapshotWrites;
   readonly #chunk = new ChunkSize();
   readonly #timeouts: BarrierTimeouts;
-  readonly #makingWay = new MakingWay();
+  readonly #overdraft = new Overdraft();
   #sentBefore = 0;
   #stage: Stage | undefined;
   #source: SourceOperator<unknown> | undefined;
   readonly #mailbox: Mailbox;
-  readonly #due: DueActions;
+  readonly #due: ProcessingTimers;
   /** Something due has run since records could move last: it is their turn. */
   #wasDue = false;
   readonly #completions: Completions;
@@ -126,7 +126,7 @@ export class Subtask implements Runnable, LoopMember {
   /** As it will go on, once the stage is prepared. */
   #preparing: Barrier | undefined;
   /** The savepoint to stop with that this subtask has passed: nothing moves before it is known what became of it. */
-  #standsBehind: CheckpointId | undefined;
+  #stopBarrier: CheckpointId | undefined;
   #barriers: Barrier[] = [];
   /** Held back by a loop's head. */
   #finalTime: Watermark | undefined;
@@ -134,7 +134,7 @@ export class Subtask implements Runnable, LoopMember {
   #ending: Omit<EndOfData, 'kind'> | undefined;
   /** `stopped`: another run may go on from here. */
   #end: 'no' | 'stopped' | 'finished' = 'no';
-  readonly #last = new LastCheckpoint();
+  readonly #last = new FinalCheckpoint();
   #opening: Promise<void> = Promise.resolve();
   #recordsIn = 0;
   #opened = false;
@@ -150,7 +150,7 @@ export class Subtask implements Runnable, LoopMember {
       options.scheduler.wake(this);
     };
     this.#mailbox = new Mailbox(wake);
-    this.#due = new DueActions(options.clock, wake);
+    this.#due = new ProcessingTimers(options.clock, wake);
     this.#completions = new Completions(
       (checkpointId) => this.#stage?.completed(checkpointId) ?? Promise.resolve(),
       (error) => {
@@ -165,7 +165,7 @@ export class Subtask implements Runnable, LoopMember {
         else wake();
       },
       // What is held is state of a sink, and who has finished restores none.
-      () => this.#isMakingWay && this.#end === 'no',
+      () => this.#isOverdrawn && this.#end === 'no',
     );
     this.#writes = new SnapshotWrites(options, wake);
     this.#timeouts = new BarrierTimeouts(options.clock, (checkpointId) => {
@@ -364,7 +364,7 @@ export class Subtask implements Runnable, LoopMember {
       this.#gate?.abort(checkpointId);
       this.#loop?.aborted(checkpointId);
       if (this.#preparing?.checkpointId === checkpointId) this.#preparing = undefined;
-      if (this.#standsBehind === checkpointId) this.#standsBehind = undefined;
+      if (this.#stopBarrier === checkpointId) this.#stopBarrier = undefined;
       this.#stage?.aborted(checkpointId);
     });
   }
@@ -442,15 +442,15 @@ export class Subtask implements Runnable, LoopMember {
       this.#mailbox.read();
       if (!this.#opened || this.#closed || this.#flow.isWaiting) return false;
       const isOvertaken = this.#isOvertaken;
-      if (isOvertaken) this.#makingWay.begin(this.#moved);
-      else if (this.#step === undefined) this.#makingWay.end();
+      if (isOvertaken) this.#overdraft.begin(this.#moved);
+      else if (this.#step === undefined) this.#overdraft.end();
       if (this.#flow.isSuspended) {
         // Also during a step: what an operator emits while it prepares must get through before the barrier leaves.
         if (!this.#maySend()) return false;
         this.#flow.resume();
       } else if (this.#step !== undefined) {
         return false;
-      } else if (this.#standsBehind !== undefined) {
+      } else if (this.#stopBarrier !== undefined) {
         if (this.#loop?.advanceStanding() !== true) return false;
       } else if (this.#gate?.isOvertaken === true) {
         this.#gate.advanceOvertaking();
@@ -475,8 +475,8 @@ export class Subtask implements Runnable, LoopMember {
     return this.#gate?.isOvertaken === true || (next !== undefined && isOvertaking(next));
   }
 
-  get #isMakingWay(): boolean {
-    return this.#makingWay.allows(this.#moved);
+  get #isOverdrawn(): boolean {
+    return this.#overdraft.allows(this.#moved);
   }
 
   /** Records that the stage has sent, or holds to write them later. */
@@ -485,7 +485,7 @@ export class Subtask implements Runnable, LoopMember {
   }
 
   #maySend(): boolean {
-    return this.#router.hasDemand || this.#isMakingWay;
+    return this.#router.hasDemand || this.#isOverdrawn;
   }
 
   #overtakeFromNowOn(checkpointId: CheckpointId): void {
@@ -503,7 +503,7 @@ export class Subtask implements Runnable, LoopMember {
 
   /** False: nothing can move now, and whoever changes that wakes the subtask. */
   #advance(): boolean {
-    if (!this.#router.hasDemand || this.#options.isPressed() || this.#loop?.isPressed === true)
+    if (!this.#router.hasDemand || this.#options.isOverBudget() || this.#loop?.isOverBudget === true)
       return this.#advanceControl();
     // In turn with records, so that neither keeps the other waiting.
     this.#wasDue = !this.#wasDue && this.#due.run();
@@ -605,7 +605,7 @@ export class Subtask implements Runnable, LoopMember {
       this.#preparing = undefined;
       this.#router.forward(prepared);
       this.#options.onForwarded(checkpointId);
-      if (barrier.stop !== undefined) this.#standsBehind = checkpointId;
+      if (barrier.stop !== undefined) this.#stopBarrier = checkpointId;
       const captures = stage.capture(checkpointId, barrier.isIncremental === true ? 'incremental' : 'full');
       const timing = { alignmentMs: begun - startedAt, syncMs: clock.monotonic() - begun };
       if (this.#loop !== undefined) {

@@ -7,8 +7,11 @@ export interface Flow {
   isOpen(): boolean;
   /** `resume` is called once the flow is open again; it may suspend again. */
   suspend(resume: () => void): void;
-  /** A barrier waits for this stage. Whoever can capture what it is handed, instead of working on it now, should do that, and `hold` it. */
-  readonly isMakingWay?: boolean | undefined;
+  /**
+   * A barrier waits for this stage, which sends without demand meanwhile. An operator that can
+   * capture what it is handed, instead of working on it now, should do that, and `hold` it.
+   */
+  readonly isOverdrawn?: boolean | undefined;
   /** So many records more are held; `release` is called, once, when the barrier has gone on, before any new input comes. */
   hold?(records: number, release: () => void): void;
   /** Nothing moves until `settled` settles; a rejection fails the attempt. What was handed over before stays in order. */

@@ -22,7 +22,7 @@ export class HeldBatches<T> {
   }
   /** What comes now has to wait until what is held is written. */
   get isInFront(): boolean {
-    return this.#batches.length > 0 && this.#flow.isMakingWay !== true;
+    return this.#batches.length > 0 && this.#flow.isOverdrawn !== true;
   }
   get all(): readonly (readonly T[])[] {
     return this.#batches;
@@ -30,7 +30,7 @@ export class HeldBatches<T> {
 
   /** False: nothing waits, or the records cannot be stored, and have to be written now. */
   hold(records: readonly T[]): boolean {
-    if (this.#flow.isMakingWay !== true) return false;
+    if (this.#flow.isOverdrawn !== true) return false;
     if (this.#batches.length === 0 && !isStorable(records)) return false;
     this.#batches.push(records);
     this.#flow.hold?.(records.length, this.#release);
@@ -39,7 +39,7 @@ export class HeldBatches<T> {
 
   /** True: another barrier waits, and what is held stays so until that has gone on too. */
   holdOn(): boolean {
-    if (this.#batches.length === 0 || this.#flow.isMakingWay !== true) return false;
+    if (this.#batches.length === 0 || this.#flow.isOverdrawn !== true) return false;
     this.#flow.hold?.(0, this.#release);
     return true;
   }

@@ -26,7 +26,7 @@ interface Reading<T> {
   ready: { readonly records: readonly T[]; readonly position: unknown } | undefined;
   /** Something of it has not settled yet. */
   isWaiting: boolean;
-  /** When that has settled, one way or the other, its letter is in the mailbox. */
+  /** When that has settled, one way or the other, its mail is in the mailbox. */
   settled: Promise<void> | undefined;
   /** Closes a reader that has been opened, until it is in `open`: an attempt that fails in between never gets to that. */
   closeOpened?: (() => Promise<void>) | undefined;

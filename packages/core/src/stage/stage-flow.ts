@@ -9,7 +9,7 @@ interface Drain {
 /** The flow of one stage: closed while its output has no demand, while an operator waits or is suspended, and when its time slice is over. */
 export class StageFlow implements Flow {
   readonly #hasDemand: () => boolean;
-  readonly #isMakingWay: () => boolean;
+  readonly #isOverdrawn: () => boolean;
   readonly #onSettled: (failure: { readonly error: unknown } | undefined) => void;
   #slice: Pick<Slice, 'isOver'> | undefined;
   /** By segments of the stage. */
@@ -21,15 +21,18 @@ export class StageFlow implements Flow {
   #waits = new Set<Promise<void>>();
   #drains: Drain[] = [];
 
-  /** `onSettled` is called after something waited for has settled; `isMakingWay`: a barrier is to go on before anything else. */
+  /**
+   * `onSettled` is called after something waited for has settled. `isOverdrawn`: a barrier is to go
+   * on before anything else.
+   */
   constructor(
     hasDemand: () => boolean,
     onSettled: (failure: { readonly error: unknown } | undefined) => void,
-    isMakingWay: () => boolean = () => false,
+    isOverdrawn: () => boolean = () => false,
   ) {
     this.#hasDemand = hasDemand;
     this.#onSettled = onSettled;
-    this.#isMakingWay = isMakingWay;
+    this.#isOverdrawn = isOverdrawn;
   }
 
   isOpen(): boolean {
@@ -48,8 +51,8 @@ export class StageFlow implements Flow {
     return segment === 0 ? this : new SegmentFlow(this, segment);
   }
 
-  get isMakingWay(): boolean {
-    return this.#isMakingWay();
+  get isOverdrawn(): boolean {
+    return this.#isOverdrawn();
   }
   /** Records that were ever held. */
   get heldRecords(): number {
@@ -80,7 +83,7 @@ export class StageFlow implements Flow {
     return this.#waits.size > 0;
   }
   get isSuspended(): boolean {
-    return this.#suspensions > 0 || (this.#held.size > 0 && !this.#isMakingWay());
+    return this.#suspensions > 0 || (this.#held.size > 0 && !this.#isOverdrawn());
   }
 
   begin(slice: Pick<Slice, 'isOver'>): void {
@@ -92,7 +95,7 @@ export class StageFlow implements Flow {
    * first.
    */
   resume(): void {
-    if (!this.#isMakingWay()) this.#release();
+    if (!this.#isOverdrawn()) this.#release();
     const segment = this.#suspended.findLastIndex(({ length }) => length > 0);
     const [first, ...rest] = this.#suspended[segment] ?? [];
     if (first !== undefined) {
@@ -151,8 +154,8 @@ class SegmentFlow implements Flow {
     this.#segment = segment;
   }
 
-  get isMakingWay(): boolean {
-    return this.#stage.isMakingWay;
+  get isOverdrawn(): boolean {
+    return this.#stage.isOverdrawn;
   }
   isOpen(): boolean {
     return this.#stage.isOpen();

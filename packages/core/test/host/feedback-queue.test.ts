@@ -174,14 +174,14 @@ describe('a feedback queue', () => {
     const disk = deferred();
     const bench = new QueueBench(1, { files: new MemoryTemporaryFiles(() => disk.promise) });
     const text = 'x'.repeat(100_000);
-    expect(bench.spill.isPressed).toBe(false);
+    expect(bench.spill.isOverBudget).toBe(false);
     bench.channels[0]?.send(batch(numbers(10)));
     for (let i = 0; i < 50; i++) bench.channels[0]?.send(batch([text]));
-    expect(bench.spill.isPressed).toBe(true);
+    expect(bench.spill.isOverBudget).toBe(true);
     const closed = bench.spill.close();
     disk.resolve();
     await closed;
-    expect(bench.spill.isPressed).toBe(false);
+    expect(bench.spill.isOverBudget).toBe(false);
     expect(bench.files.open).toBe(0);
     // What an attempt that has ended still sends makes no file.
     for (let i = 0; i < 50; i++) bench.channels[0]?.send(batch([text]));

@@ -88,7 +88,7 @@ class ValueStateStore implements KeyedStateStore {
       map: unexpected,
     });
   }
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     return false;
   }
   *entries(name: string): Iterable<StateEntry> {

@@ -64,7 +64,7 @@ export class LentState {
       restore: (section) => {
         store.restore(section);
       },
-      isPressed: () => store.isPressed(),
+      isOverBudget: () => store.isOverBudget(),
       entries: (name) => store.entries(name),
       completed: (checkpointId) => {
         store.completed(checkpointId);

@@ -69,7 +69,7 @@ export class ReferenceStore implements KeyedStateStore {
     }
   }
 
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     return false;
   }
   entries(name: string): Iterable<StateEntry> {

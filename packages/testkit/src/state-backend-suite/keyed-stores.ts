@@ -85,8 +85,8 @@ export class KeyedStores {
   get all(): readonly KeyedStateStore[] {
     return this.#stores;
   }
-  get isPressed(): boolean {
-    return this.#stores.some((store) => store.isPressed());
+  get isOverBudget(): boolean {
+    return this.#stores.some((store) => store.isOverBudget());
   }
   get contents(): Contents {
     return withoutBystanders(contentsOfStores(this.#stores));

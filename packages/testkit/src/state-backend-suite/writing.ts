@@ -102,7 +102,7 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
           (last as States['last']).update('x'.repeat(1000));
         }
       }
-      assert.equal(store.isPressed(), false);
+      assert.equal(store.isOverBudget(), false);
       capture.release();
       await store.close();
     });
@@ -121,19 +121,19 @@ export function writingChecks(test: TestFunction, { create, pressedAbove }: Stat
       }
     };
     updateAll();
-    assert.equal(store.isPressed(), false, 'without captures');
+    assert.equal(store.isOverBudget(), false, 'without captures');
     const written = store.capture({ checkpointId: 1, mode: 'full' });
-    assert.equal(store.isPressed(), false, 'before anything is preserved');
+    assert.equal(store.isOverBudget(), false, 'before anything is preserved');
     updateAll();
-    assert.equal(store.isPressed(), true, 'after all was updated');
+    assert.equal(store.isOverBudget(), true, 'after all was updated');
     await written.write({ section: () => undefined }, NEVER_OVER);
-    assert.equal(store.isPressed(), false, 'after all was written');
+    assert.equal(store.isOverBudget(), false, 'after all was written');
     written.release();
     const released = store.capture({ checkpointId: 2, mode: 'full' });
     updateAll();
-    assert.equal(store.isPressed(), true, 'after all was updated again');
+    assert.equal(store.isOverBudget(), true, 'after all was updated again');
     released.release();
-    assert.equal(store.isPressed(), false, 'after the release');
+    assert.equal(store.isOverBudget(), false, 'after the release');
     await store.close();
   });
 }

@@ -102,7 +102,7 @@ class FlawedStore implements KeyedStateStore {
       this.#store.handle(state).clear();
     }
   }
-  isPressed(): boolean {
+  isOverBudget(): boolean {
     return this.#flaw === 'is always pressed';
   }
   entries(name: string): Iterable<StateEntry> {

@@ -122,8 +122,8 @@ class IncrementalStore implements KeyedStateStore {
     this.#open.delete(checkpointId);
   }
 
-  isPressed(): boolean {
-    return this.#store.isPressed();
+  isOverBudget(): boolean {
+    return this.#store.isOverBudget();
   }
   sweep(state: string, budget: number): void {
     this.#store.sweep?.(state, budget);

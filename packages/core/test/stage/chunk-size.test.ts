@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BATCH_SIZE } from '../../src/element/element.js';
-import { ChunkSize } from '../../src/host/chunk-size.js';
+import { ChunkSize } from '../../src/stage/chunk-size.js';
 
 /** The size after `chunks` chunks of records that take `msPerRecord` each, and the longest of them. */
 function settle(chunk: ChunkSize, msPerRecord: number, chunks = 100): { size: number; longestMs: number } {

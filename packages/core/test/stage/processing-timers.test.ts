@@ -1,11 +1,11 @@
 import { VirtualClock } from '@weir/testkit';
 import { expect, test } from 'vitest';
-import { DueActions } from '../../src/host/due-actions.js';
+import { ProcessingTimers } from '../../src/stage/processing-timers.js';
 
-function started(): { clock: VirtualClock; due: DueActions; log: string[]; wakes: () => number } {
+function started(): { clock: VirtualClock; due: ProcessingTimers; log: string[]; wakes: () => number } {
   const clock = new VirtualClock();
   let wakes = 0;
-  const due = new DueActions(clock, () => wakes++);
+  const due = new ProcessingTimers(clock, () => wakes++);
   return { clock, due, log: [], wakes: () => wakes };
 }
 

@@ -1,32 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import { Completions } from '../../src/host/completions.js';
-import { Mailbox } from '../../src/host/mailbox.js';
+import { Completions } from '../../src/stage/completions.js';
+import { Mailbox } from '../../src/stage/mailbox.js';
 import { deferred } from '../support/deferred.js';
 
 describe('a mailbox', () => {
   test('runs what was posted when it is read, in order, and what is posted meanwhile too', () => {
     const log: string[] = [];
-    const mailbox = new Mailbox(() => log.push('letter'));
+    const mailbox = new Mailbox(() => log.push('mail'));
     mailbox.post(() => {
       log.push('a');
       mailbox.post(() => log.push('c'));
     });
     mailbox.post(() => log.push('b'));
-    expect(log).toEqual(['letter', 'letter']);
+    expect(log).toEqual(['mail', 'mail']);
     mailbox.read();
-    expect(log.slice(2)).toEqual(['a', 'letter', 'b', 'c']);
+    expect(log.slice(2)).toEqual(['a', 'mail', 'b', 'c']);
     mailbox.read();
     expect(log).toHaveLength(6);
   });
 
   test('runs nothing and takes nothing once it is closed', () => {
     const log: string[] = [];
-    const mailbox = new Mailbox(() => log.push('letter'));
+    const mailbox = new Mailbox(() => log.push('mail'));
     mailbox.post(() => log.push('a'));
     mailbox.close();
     mailbox.post(() => log.push('b'));
     mailbox.read();
-    expect(log).toEqual(['letter']);
+    expect(log).toEqual(['mail']);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../contracts/clock.js';
 
-/** Actions of a subtask that wait for a time, and from then on for their turn. */
-export class DueActions {
+/** Actions of a stage that wait for a processing time, and from then on for their turn. */
+export class ProcessingTimers {
   readonly #clock: Clock;
   readonly #onDue: () => void;
   /** Each stops the clock from calling. */

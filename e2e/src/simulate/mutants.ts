@@ -52,8 +52,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is held unwritten forgotten by who finishes',
-    file: 'core/host/subtask',
-    find: "this.#isOverdrawn && this.#end === 'no'",
+    file: 'core/stage/running-stage',
+    find: 'this.#isOverdrawn && !this.#isPastEnd',
     replace: 'this.#isOverdrawn',
   },
   {

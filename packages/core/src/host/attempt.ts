@@ -40,6 +40,7 @@ import { restoredState } from '../snapshot/restored-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { CompileSchema } from '../state/schema-check.js';
 import { withPlace } from '../state/with-place.js';
+import { operatorContext, type OperatorOwner, type OperatorServices } from '../stage/operator-context.js';
 import { segmentOf } from '../stage/segments.js';
 import type { StageOperator } from '../stage/stage.js';
 import { BarrierWaits } from './barrier-waits.js';
@@ -48,7 +49,6 @@ import type { InputChannel } from './input-gate.js';
 import type { LocalCopies, RestoredBytes } from './local-copies.js';
 import { LoopEnd, stagesOfLoop } from './loop-end.js';
 import type { FeedbackChannel } from './loop-head.js';
-import { operatorContext, type AttemptSurroundings, type OperatorOwner } from './operator-context.js';
 import { refuseUnreadState } from './refuse-unread-state.js';
 import { Pauses } from './pauses.js';
 import { restoreInFlight } from './restore-in-flight.js';
@@ -56,7 +56,8 @@ import { restoreLoop } from './restore-loop.js';
 import { Scheduler } from './scheduler.js';
 import { SinkPlaces, type PlannedSink } from './sink-places.js';
 import { Sources } from './sources.js';
-import { Subtask, type SubtaskLoop } from './subtask.js';
+import { Subtask } from './subtask.js';
+import type { SubtaskLoop } from './subtask-input.js';
 import { showSubtask } from './subtask-metrics.js';
 
 export interface AttemptOptions {
@@ -104,7 +105,9 @@ export interface AttemptOptions {
 /** In an error, of subtasks that do not end. */
 const MOST_NAMED = 3;
 
-interface RunningSubtask extends OperatorOwner {
+interface RunningSubtask {
+  readonly subtask: Subtask;
+  readonly stores: KeyedStateStore[];
   readonly stage: PlannedStage;
   readonly inputs: readonly InputChannel[];
   readonly feedback: readonly FeedbackChannel[];
@@ -116,7 +119,7 @@ export class Attempt implements AttemptGateway {
   readonly #options: AttemptOptions;
   readonly #abort = new AbortController();
   /** What contexts of operators have in common. */
-  readonly #ofOperators: AttemptSurroundings;
+  readonly #ofOperators: OperatorServices;
   readonly #scheduler: Scheduler;
   readonly #pauses: Pauses;
   readonly #sources = new Sources();
@@ -248,7 +251,7 @@ export class Attempt implements AttemptGateway {
       },
     });
     this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
-    return { subtask, stage, stores, inputs, feedback, flow: subtask.flow };
+    return { subtask, stage, stores, inputs, feedback };
   }
 
   async #open(): Promise<void> {
@@ -473,7 +476,11 @@ export class Attempt implements AttemptGateway {
       if (planned.node.kind !== 'sink') continue;
       const state = restored(planned.uid);
       if (state === undefined) continue;
-      const context = this.#context(stage, planned, subtask.id.index, { subtask, stores, flow: subtask.flow });
+      const context = this.#context(stage, planned, subtask.id.index, {
+        running: subtask.stage,
+        stores,
+        flow: subtask.stage.flow,
+      });
       await this.#sinkOperator(planned.node.sink, context).commitRestored(state);
     }
   }
@@ -494,10 +501,10 @@ export class Attempt implements AttemptGateway {
       if (pausing !== undefined) await pausing;
       // What is closed by now would never close what is made from here on.
       this.#abort.signal.throwIfAborted();
-      const flow = subtask.flow.inSegment(segmentOf(place));
+      const flow = subtask.stage.flow.inSegment(segmentOf(place));
       const created = this.#operator(
         operator,
-        this.#context(stage, operator, subtask.id.index, { subtask, stores, flow }),
+        this.#context(stage, operator, subtask.id.index, { running: subtask.stage, stores, flow }),
       );
       if (created instanceof SourceOperator) source = created;
       operators.push({ uid: operator.uid, operator: created });
@@ -552,7 +559,9 @@ export class Attempt implements AttemptGateway {
   }
 
   #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {
-    return operatorContext(this.#ofOperators, stage, operator, subtask, owner);
+    const { parallelism, maxParallelism } = stage;
+    const { uid, node } = operator;
+    return operatorContext(this.#ofOperators, { uid, name: node.name, subtask, parallelism, maxParallelism }, owner);
   }
 }
 

@@ -1,8 +1,9 @@
 import type { CheckpointId } from '../element/ids.js';
 
 /**
- * What a subtask that is past its end waits for before it leaves: a checkpoint that was taken behind its end, complete and with its output
- * committed (Flink: StreamTask.afterInvoke, FLIP-147). Any later one will do, if that one is given up.
+ * Final checkpoint of a subtask, for which it waits past its end before it leaves: one that was taken
+ * behind the end, complete and with its output committed (Flink: StreamTask.afterInvoke, FLIP-147).
+ * Any later one will do, if that one is given up.
  */
 export class FinalCheckpoint {
   #first: CheckpointId | undefined;

@@ -5,17 +5,16 @@ import type { Clock, Random } from '../contracts/clock.js';
 import type { Logger } from '../contracts/logger.js';
 import type { Metrics } from '../contracts/metrics.js';
 import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
-import type { AttemptNumber, JobName } from '../element/ids.js';
+import type { AttemptNumber, JobName, OperatorUid } from '../element/ids.js';
 import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
-import type { PlannedOperator, PlannedStage } from '../graph/plan.js';
 import type { Flow } from '../operator/flow.js';
 import type { OperatorContext } from '../operator/operator.js';
 import type { CompileSchema } from '../state/schema-check.js';
-import type { Subtask } from './subtask.js';
+import type { RunningStage } from './running-stage.js';
 
-/** What all operators of an attempt have in common. */
-export interface AttemptSurroundings {
+/** Services that all operators of an attempt have in common. */
+export interface OperatorServices {
   readonly job: JobName;
   readonly attempt: AttemptNumber;
   readonly stateBackend: () => StateBackend;
@@ -28,25 +27,34 @@ export interface AttemptSurroundings {
   /** Aborts when the attempt ends in any way but its natural one. */
   readonly signal: AbortSignal;
 }
-/** Where an operator runs. */
+/** Place of an operator in a job. */
+export interface OperatorPlace {
+  readonly uid: OperatorUid;
+  readonly name: string;
+  readonly subtask: number;
+  readonly parallelism: number;
+  readonly maxParallelism: number;
+}
+/** Owner of a running operator. */
 export interface OperatorOwner {
-  readonly subtask: Subtask;
-  /** Of the operator's part of the stage. */
+  readonly running: Pick<RunningStage, 'post' | 'after'>;
+  /** Flow of the operator's part of the stage. */
   readonly flow: Flow;
-  /** Gets every store that the operator opens. */
+  /** List that gets every store which the operator opens. */
   readonly stores: KeyedStateStore[];
 }
 
-/** What one instance of an operator is given. Without an owner it is for what comes before subtasks: enumerators, and what a sink's writers share. */
+/**
+ * Context of one instance of an operator. Without an owner it is for what comes before subtasks:
+ * enumerators, and what a sink's writers share.
+ */
 export function operatorContext(
-  surroundings: AttemptSurroundings,
-  { parallelism, maxParallelism }: PlannedStage,
-  { uid, node }: PlannedOperator,
-  subtask: number,
+  services: OperatorServices,
+  { uid, name, subtask, parallelism, maxParallelism }: OperatorPlace,
   owner?: OperatorOwner,
 ): OperatorContext {
-  const { job, attempt, clock, random, metrics, signal, stateBackend, calls, compileSchema } = surroundings;
-  const logger = surroundings.logger.child({ operator: uid, subtask });
+  const { job, attempt, clock, random, metrics, signal, stateBackend, calls, compileSchema } = services;
+  const logger = services.logger.child({ operator: uid, subtask });
   const keyGroups = keyGroupRange(subtask, parallelism, maxParallelism);
   const requireOwner = (): OperatorOwner => {
     if (owner === undefined) throw new WeirError('PROTOCOL_VIOLATION', `Operator ${uid} has no subtask yet.`);
@@ -55,7 +63,7 @@ export function operatorContext(
   return {
     job,
     uid,
-    name: node.name,
+    name,
     subtask,
     parallelism,
     maxParallelism,
@@ -80,8 +88,8 @@ export function operatorContext(
     calls,
     compileSchema,
     runInMailbox: (action) => {
-      requireOwner().subtask.post(action);
+      requireOwner().running.post(action);
     },
-    timer: (delayMs, action) => requireOwner().subtask.after(delayMs, action),
+    timer: (delayMs, action) => requireOwner().running.after(delayMs, action),
   };
 }

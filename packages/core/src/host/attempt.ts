@@ -1,139 +1,73 @@
 import { setMaxListeners } from 'node:events';
 import type { AlignmentMode } from '../barrier/modes.js';
-import type { CallBounds } from '../bounds/bounded-calls.js';
-import { boundedSink } from '../bounds/bounded-sink.js';
 import { boundedSource } from '../bounds/bounded-source.js';
-import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
-import type { Clock, Random } from '../contracts/clock.js';
-import type { AttemptGateway, RestorePlan, SubtaskReport } from '../contracts/coordinator.js';
-import type { JobEventBody } from '../contracts/job-events.js';
-import type { Logger } from '../contracts/logger.js';
-import type { Metrics } from '../contracts/metrics.js';
-import type { Sink } from '../contracts/sink.js';
-import type { BlobHandle, EnumeratorSnapshot } from '../contracts/snapshot.js';
-import type { KeyedStateStore, StateBackend } from '../contracts/state-backend.js';
-import type { Barrier } from '../element/element.js';
-import type { TemporaryFiles } from '../contracts/temporary-files.js';
 import { allClosed } from '../contracts/all-of.js';
+import type { CheckpointLocation } from '../contracts/checkpoint-storage.js';
+import type { AttemptGateway, SubtaskReport } from '../contracts/coordinator.js';
+import type { EnumeratorSnapshot } from '../contracts/snapshot.js';
+import type { TemporaryFiles } from '../contracts/temporary-files.js';
 import { untilAborted } from '../contracts/until-aborted.js';
-import {
-  subtaskName,
-  type AttemptNumber,
-  type CheckpointId,
-  type JobName,
-  type Lineage,
-  type OperatorUid,
-  type StageId,
-  type SubtaskId,
-} from '../element/ids.js';
+import type { Barrier } from '../element/element.js';
 import { grouped } from '../element/grouped.js';
+import { subtaskName, type AttemptNumber, type CheckpointId, type SubtaskId } from '../element/ids.js';
 import { keyGroupRange } from '../element/key-group.js';
 import { WeirError } from '../errors.js';
-import type { LoopNode } from '../graph/stream-node.js';
-import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
-import type { Operator, OperatorContext, OperatorEnd, OperatorSpec, RestoredState } from '../operator/operator.js';
-import type { CommitRetry } from '../operator/commit-queue.js';
-import { prepareSink, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
-import { SourceOperator } from '../operator/source-operator.js';
-import { operatorFailure } from '../operator/user-code.js';
-import { restoredState } from '../snapshot/restored-state.js';
-import { defaultSerializer } from '../state/default-serializer.js';
-import type { CompileSchema } from '../state/schema-check.js';
-import { withPlace } from '../state/with-place.js';
+import type { PlannedOperator, PlannedStage } from '../graph/plan.js';
+import type { OperatorContext, OperatorEnd } from '../operator/operator.js';
 import { operatorContext, type OperatorOwner, type OperatorServices } from '../stage/operator-context.js';
-import { segmentOf } from '../stage/segments.js';
-import type { StageOperator } from '../stage/stage.js';
+import { AttemptLoops } from './attempt-loops.js';
+import { AttemptSinks, type AttemptSinksOptions } from './attempt-sinks.js';
 import { BarrierWaits } from './barrier-waits.js';
-import { wire, type Wiring } from './channels.js';
-import type { InputChannel } from './input-gate.js';
+import { closingWords } from './closing-words.js';
+import { deploy, type DeployedSubtask, type SubtaskPlace } from './deploy.js';
 import type { LocalCopies, RestoredBytes } from './local-copies.js';
-import { LoopEnd, stagesOfLoop } from './loop-end.js';
-import type { FeedbackChannel } from './loop-head.js';
-import { refuseUnreadState } from './refuse-unread-state.js';
+import { SubtaskOpener } from './open-subtask.js';
 import { Pauses } from './pauses.js';
-import { restoreInFlight } from './restore-in-flight.js';
-import { restoreLoop } from './restore-loop.js';
 import { Scheduler } from './scheduler.js';
-import { SinkPlaces, type PlannedSink } from './sink-places.js';
 import { Sources } from './sources.js';
 import { Subtask } from './subtask.js';
-import type { SubtaskLoop } from './subtask-input.js';
 import { showSubtask } from './subtask-metrics.js';
 
-export interface AttemptOptions {
-  readonly job: JobName;
-  readonly plan: Plan;
+export interface AttemptOptions extends AttemptSinksOptions, Omit<OperatorServices, 'signal'> {
   readonly attempt: AttemptNumber;
-  readonly lineage: Lineage;
-  readonly restore: RestorePlan | undefined;
-  readonly checkpointing: boolean;
   readonly mode: AlignmentMode;
   /** False: what goes round in loops is in no checkpoint. */
   readonly logLoops?: boolean | undefined;
   /** Checkpoints go on after a subtask has finished. Default true. */
   readonly checkpointsAfterFinish?: boolean | undefined;
-  /** Asked for by the first operator with keyed state. */
-  readonly stateBackend: () => StateBackend;
-  /** Every call to what may hang goes through it. */
-  readonly calls: CallBounds;
-  /** For the schemas of states. */
-  readonly compileSchema: CompileSchema;
-  /** Of keyed state, for a restore that need not wait for the checkpoint storage. */
+  /** Copies of keyed state, for a restore that need not wait for the checkpoint storage. */
   readonly localCopies?: LocalCopies | undefined;
   /** Everything was restored; of keyed state so many bytes, where there are local copies. */
   readonly onRead?: ((bytes: RestoredBytes) => void) | undefined;
-  /** For what does not fit into memory. */
+  /** Place for what does not fit into memory. */
   readonly temporaryFiles: TemporaryFiles;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly verify: () => Promise<void>;
-  /** How often a commit that does not succeed is tried again. */
-  readonly commitRetries: number;
-  /** Output of a sink may be repeated. Default false. */
-  readonly allowDuplicates?: boolean | undefined;
-  /** Gives the attempt another lineage, which it has from then on. Absent where nothing is restored. */
-  readonly branch?: (() => Lineage) | undefined;
-  readonly emit?: ((event: JobEventBody) => void) | undefined;
   /** Asks for a checkpoint; settles when it is over. Absent with checkpointing off. */
   readonly requestCheckpoint?: (() => Promise<unknown>) | undefined;
   readonly report: (report: SubtaskReport) => void;
   readonly onFinished?: ((subtask: SubtaskId) => void) | undefined;
 }
 
-/** In an error, of subtasks that do not end. */
-const MOST_NAMED = 3;
-
-interface RunningSubtask {
-  readonly subtask: Subtask;
-  readonly stores: KeyedStateStore[];
-  readonly stage: PlannedStage;
-  readonly inputs: readonly InputChannel[];
-  readonly feedback: readonly FeedbackChannel[];
-}
-
-/** One run of a job on this thread: makes the subtasks of the plan, opens them with what they restore, runs them, and ends them for certain. */
+/**
+ * One run of a job on this thread: makes the subtasks of the plan, opens them with what they restore,
+ * runs them, and ends them for certain.
+ */
 export class Attempt implements AttemptGateway {
   readonly attempt: AttemptNumber;
   readonly #options: AttemptOptions;
   readonly #abort = new AbortController();
-  /** What contexts of operators have in common. */
-  readonly #ofOperators: OperatorServices;
+  readonly #services: OperatorServices;
   readonly #scheduler: Scheduler;
   readonly #pauses: Pauses;
   readonly #sources = new Sources();
-  readonly #subtasks: RunningSubtask[] = [];
+  readonly #subtasks: DeployedSubtask[] = [];
   /** Each takes a subtask's metrics back. */
   readonly #hideMetrics: (() => void)[] = [];
   readonly #locations = new Map<CheckpointId, CheckpointLocation>();
   /** Where keyed state is restored from, if there is anything but the storage. */
   readonly #reading: ReturnType<LocalCopies['reading']> | undefined;
   readonly #barrierWaits: BarrierWaits | undefined;
-  readonly #places: SinkPlaces;
-  #lineage: Lineage;
-  /** Of the loops that a stage is part of. */
-  readonly #loopEnds = new Map<StageId, LoopEnd[]>();
+  readonly #sinks: AttemptSinks;
+  readonly #loops: AttemptLoops;
   /** Names; those that the restored checkpoint says so of from the start. */
   readonly #finished: Set<string>;
   /** Not past their end of data. */
@@ -149,10 +83,7 @@ export class Attempt implements AttemptGateway {
   constructor(options: AttemptOptions) {
     this.attempt = options.attempt;
     this.#options = options;
-    const { job, restore, lineage, allowDuplicates = false, branch = () => lineage, emit = () => undefined } = options;
-    this.#places = new SinkPlaces({ job, restore, allowDuplicates, branch, emit });
-    this.#lineage = lineage;
-    this.#ofOperators = { ...options, signal: this.#abort.signal };
+    this.#services = { ...options, signal: this.#abort.signal };
     if (options.restore !== undefined) this.#reading = options.localCopies?.reading(options.restore);
     this.#scheduler = new Scheduler(options.clock);
     this.#pauses = new Pauses(options.clock);
@@ -161,8 +92,9 @@ export class Attempt implements AttemptGateway {
     setMaxListeners(0, this.#abort.signal);
     const { clock, requestCheckpoint: request } = options;
     const underWay = (): Iterable<CheckpointId> => this.#locations.keys();
-    if (request !== undefined)
-      this.#barrierWaits = new BarrierWaits({ clock, signal: this.#abort.signal, underWay, request });
+    if (request !== undefined) this.#barrierWaits = new BarrierWaits({ clock, signal: this.signal, underWay, request });
+    this.#sinks = new AttemptSinks(options, this.#barrierWaits);
+    this.#loops = new AttemptLoops({ ...options, underWay });
     this.#ended = new Promise<void>((resolve) => {
       this.#onAllEnded = resolve;
     });
@@ -181,7 +113,6 @@ export class Attempt implements AttemptGateway {
   get subtasks(): readonly SubtaskId[] {
     return this.#subtasks.map(({ subtask }) => subtask.id);
   }
-
   get finished(): ReadonlySet<string> {
     return this.#finished;
   }
@@ -192,50 +123,47 @@ export class Attempt implements AttemptGateway {
     return this.#opening;
   }
 
-  /** Everything that subtasks consist of, before anything of them is opened. */
   async #make(): Promise<void> {
-    const { plan } = this.#options;
-    const wiring = await wire(plan, this.#pauses.due);
-    for (const stage of plan.stages) {
-      for (let index = 0; index < stage.parallelism; index++) {
-        await this.#pauses.due();
-        this.#abort.signal.throwIfAborted();
-        this.#subtasks.push(this.#subtask(stage, index, wiring));
-      }
-    }
+    await deploy(this.#options.plan, {
+      subtaskOf: (place) => this.#subtask(place),
+      onDeployed: (deployed) => {
+        this.#subtasks.push(deployed);
+        this.#hideMetrics.push(showSubtask(this.#options.metrics, this.#options.job, deployed.subtask));
+      },
+      pauses: this.#pauses,
+      signal: this.signal,
+    });
     this.#running = this.#subtasks.filter(({ subtask }) => !this.#isFinished(subtask.id)).length;
-    this.#watchLoops();
+    this.#loops.watch(this.#subtasks);
   }
 
-  #subtask(stage: PlannedStage, index: number, wiring: Wiring): RunningSubtask {
-    const options = this.#options;
-    const stores: KeyedStateStore[] = [];
-    const inputs = wiring.inputs(stage.id, index);
-    const feedback = wiring.feedback(stage.id, index);
-    const subtask = new Subtask({
-      job: options.job,
+  #subtask({ stage, index, inputs, feedback, outputs, stores }: SubtaskPlace): Subtask {
+    const { job, attempt, mode, clock, localCopies, report, checkpointsAfterFinish = true } = this.#options;
+    const id: SubtaskId = Object.freeze({ stage: stage.id, index });
+    return new Subtask({
+      job,
       // Events carry it to whoever subscribes.
-      id: Object.freeze({ stage: stage.id, index }),
-      attempt: options.attempt,
+      id,
+      attempt,
       keyGroups: keyGroupRange(index, stage.parallelism, stage.maxParallelism),
       inputCount: stage.inputs,
       inputs,
-      loop: this.#loopOf(stage, feedback),
-      outputs: wiring.outputs(stage.id, index),
-      mode: options.mode,
-      checkpointsAfterEnd: options.checkpointsAfterFinish ?? true,
-      clock: options.clock,
+      loop: this.#loops.of(stage, feedback),
+      outputs,
+      mode,
+      checkpointsAfterEnd: checkpointsAfterFinish,
+      clock,
       scheduler: this.#scheduler,
-      signal: this.#abort.signal,
+      signal: this.signal,
       location: (checkpointId) => this.#locations.get(checkpointId),
-      localCopies: options.localCopies,
+      localCopies,
       isOverBudget: () => stores.some((store) => store.isOverBudget()),
-      report: options.report,
+      report,
       onForwarded: (checkpointId) => {
         if (stage.inputs === 0) this.#sources.injected((stage.operators[0] as PlannedOperator).uid, checkpointId);
       },
       onIdle: () => {
-        for (const end of this.#loopEnds.get(stage.id) ?? []) end.look();
+        this.#loops.idle(stage.id);
       },
       onEnded: () => {
         if (--this.#running === 0) this.#onAllEnded();
@@ -244,51 +172,64 @@ export class Attempt implements AttemptGateway {
       onLeft: () => {
         // Its operators close them.
         stores.length = 0;
-        this.#onLeft(subtask.id);
+        this.#onLeft(id);
       },
       onFailed: (error) => {
         this.fail(error);
       },
     });
-    this.#hideMetrics.push(showSubtask(options.metrics, options.job, subtask));
-    return { subtask, stage, stores, inputs, feedback };
   }
 
   async #open(): Promise<void> {
-    const { plan, restore, calls } = this.#options;
     this.#pauses.begin();
     this.#making = this.#make();
     await this.#making;
     // What the outside has is looked at before anything is changed there, or a source started.
-    this.#lineage = await this.#places.open(this.#sinks(), this.#surroundings());
+    await this.#sinks.open((stage, operator) => this.#context(stage, operator, 0));
+    await this.#openEnds();
+    const opener = new SubtaskOpener(this.#options, {
+      sources: this.#sources,
+      sinks: this.#sinks,
+      pauses: this.#pauses,
+      signal: this.signal,
+      reading: this.#reading,
+      contextOf: (stage, operator, subtask, owner) => this.#context(stage, operator, subtask, owner),
+    });
+    const opened: Promise<void>[] = [];
+    for (const deployed of this.#subtasks) {
+      await this.#pauses.due();
+      // In the same turn as the others, but for very many.
+      opened.push(this.#openSubtask(opener, deployed));
+    }
+    await Promise.all(opened);
+    this.signal.throwIfAborted();
+    if (this.#reading !== undefined) this.#options.onRead?.(this.#reading.bytes());
+  }
+
+  /** Starts the enumerators of sources, and prepares sinks. */
+  async #openEnds(): Promise<void> {
+    const { plan, restore, calls } = this.#options;
     for (const stage of plan.stages) {
       for (const operator of stage.operators) {
         const { node, uid } = operator;
         if (node.kind === 'operator' || (node.kind === 'source' && this.#hasFinished(stage))) continue;
         await this.#pauses.due();
-        this.#abort.signal.throwIfAborted();
+        this.signal.throwIfAborted();
         const context = this.#context(stage, operator, 0);
         if (node.kind === 'source')
           await this.#sources.start(boundedSource(node.source, uid, calls), context, restore?.enumerators.get(uid));
-        else await prepareSink(boundedSink(node.sink, uid, calls), context, this.#surroundings());
+        else await this.#sinks.prepare(node.sink, context);
       }
     }
-    const opened: Promise<void>[] = [];
-    for (const entry of this.#subtasks) {
-      await this.#pauses.due();
-      // In the same turn as the others, but for very many.
-      opened.push(this.#opened(entry));
-    }
-    await Promise.all(opened);
-    this.#abort.signal.throwIfAborted();
-    if (this.#reading !== undefined) this.#options.onRead?.(this.#reading.bytes());
   }
 
-  async #opened(entry: RunningSubtask): Promise<void> {
+  async #openSubtask(opener: SubtaskOpener, deployed: DeployedSubtask): Promise<void> {
     try {
-      await this.#openSubtask(entry);
+      if (this.#isFinished(deployed.subtask.id)) await opener.commitRest(deployed);
+      else await opener.open(deployed);
     } catch (error) {
-      // The others hear of it at once: one that waits for something in vain would keep this attempt from failing.
+      // The others hear of it at once: one that waits for something in vain would keep this attempt
+      // from failing.
       this.fail(error);
     }
   }
@@ -352,14 +293,9 @@ export class Attempt implements AttemptGateway {
     this.#barrierWaits?.ended();
   }
 
-  /** Whom the end of the attempt waits for, as words; undefined: for nobody. */
+  /** Words for whom the end of the attempt waits for; undefined: for nobody. */
   get waitsFor(): string | undefined {
-    const names = this.#subtasks.flatMap(({ subtask }) => {
-      const { closing } = subtask;
-      return closing === undefined ? [] : [`${closing} of ${subtaskName(subtask.id)}`];
-    });
-    const more = names.length > MOST_NAMED ? `, and ${String(names.length - MOST_NAMED)} more` : '';
-    return names.length === 0 ? undefined : `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+    return closingWords(this.#subtasks);
   }
 
   /** When it settles nothing of this attempt runs any more. Errors of closing come out last. */
@@ -392,69 +328,6 @@ export class Attempt implements AttemptGateway {
     }
   }
 
-  #sinks(): readonly PlannedSink[] {
-    return this.#options.plan.stages.flatMap((stage) =>
-      stage.operators.flatMap((operator) => {
-        const { node, uid } = operator;
-        if (node.kind !== 'sink') return [];
-        const sink = boundedSink(node.sink, uid, this.#options.calls);
-        return [{ sink, context: this.#context(stage, operator, 0) }];
-      }),
-    );
-  }
-
-  #sinkOperator(sink: Sink<unknown>, context: OperatorContext): SinkOperator<unknown> {
-    const { uid, subtask } = context;
-    const retries = this.#options.metrics.counter('weir.sink.commit_retries', { job: this.#options.job, sink: uid });
-    const onRetry = (retry: CommitRetry): void => {
-      retries.add(1);
-      this.#options.emit?.({ kind: 'commit-retry', sink: uid, subtask, ...retry });
-    };
-    const bounded = boundedSink(sink, uid, this.#options.calls);
-    return new SinkOperator(bounded, context, { ...this.#surroundings(), destination: this.#places.of(uid), onRetry });
-  }
-
-  #surroundings(): SinkSurroundings {
-    const { restore, checkpointing, verify, commitRetries } = this.#options;
-    const waits = this.#barrierWaits;
-    return {
-      lineage: this.#lineage,
-      restoredFrom: restore && { lineage: restore.lineage, checkpointId: restore.checkpointId },
-      checkpointing,
-      verify,
-      commitRetries,
-      nextBarrier: waits === undefined ? undefined : (passed, until) => waits.next(passed, until),
-    };
-  }
-
-  #loopOf({ operators }: PlannedStage, feedback: readonly FeedbackChannel[]): SubtaskLoop | undefined {
-    const head = operators[0] as PlannedOperator;
-    const loop = loopNodeOf(head);
-    if (loop === undefined) return undefined;
-    const { checkpointing, logLoops = true, temporaryFiles } = this.#options;
-    return {
-      feedback,
-      serializer: withPlace(loop.serializer, head.uid, 'loop'),
-      bounds: loop.bounds,
-      temporaryFiles,
-      logged: checkpointing && logLoops,
-      underWay: () => this.#locations.keys(),
-    };
-  }
-
-  #watchLoops(): void {
-    const { plan } = this.#options;
-    const heads = new Set(plan.feedback.map(({ to }) => to));
-    const byStage = grouped(this.#subtasks, ({ stage }) => stage.id);
-    const subtasksOf = (stage: StageId): readonly Subtask[] => (byStage.get(stage) ?? []).map(({ subtask }) => subtask);
-    for (const head of heads) {
-      const stages = stagesOfLoop(plan, head);
-      const others = [...stages].filter((stage) => stage !== head);
-      const end = new LoopEnd(stages, subtasksOf(head), others.flatMap(subtasksOf));
-      for (const stage of stages) this.#loopEnds.set(stage, [...(this.#loopEnds.get(stage) ?? []), end]);
-    }
-  }
-
   #isFinished(subtask: SubtaskId): boolean {
     return this.#finished.has(subtaskName(subtask));
   }
@@ -469,110 +342,9 @@ export class Attempt implements AttemptGateway {
     this.#options.onFinished?.(subtask);
   }
 
-  /** Commits what a subtask that has finished had prepared; nothing else of it is opened. */
-  async #commitRest({ subtask, stage, stores }: RunningSubtask): Promise<void> {
-    const restored = this.#restored(subtask.id);
-    for (const planned of stage.operators) {
-      if (planned.node.kind !== 'sink') continue;
-      const state = restored(planned.uid);
-      if (state === undefined) continue;
-      const context = this.#context(stage, planned, subtask.id.index, {
-        running: subtask.stage,
-        stores,
-        flow: subtask.stage.flow,
-      });
-      await this.#sinkOperator(planned.node.sink, context).commitRestored(state);
-    }
-  }
-
-  async #openSubtask(running: RunningSubtask): Promise<void> {
-    const { subtask, stage, stores, inputs, feedback } = running;
-    this.#abort.signal.throwIfAborted();
-    if (this.#isFinished(subtask.id)) {
-      await this.#commitRest(running);
-      return;
-    }
-    let source: SourceOperator<unknown> | undefined;
-    const planned = new Map(stage.operators.map((operator) => [operator.uid, operator]));
-    const restored = this.#restored(subtask.id);
-    const operators: StageOperator[] = [];
-    for (const [place, operator] of stage.operators.entries()) {
-      const pausing = this.#pauses.due();
-      if (pausing !== undefined) await pausing;
-      // What is closed by now would never close what is made from here on.
-      this.#abort.signal.throwIfAborted();
-      const flow = subtask.stage.flow.inSegment(segmentOf(place));
-      const created = this.#operator(
-        operator,
-        this.#context(stage, operator, subtask.id.index, { running: subtask.stage, stores, flow }),
-      );
-      if (created instanceof SourceOperator) source = created;
-      operators.push({ uid: operator.uid, operator: created });
-    }
-    const stateOf = (uid: OperatorUid): RestoredState | undefined => {
-      const state = restored(uid);
-      const operator = planned.get(uid);
-      if (state !== undefined && operator !== undefined) refuseUnreadState(operator, state, this.#options.clock);
-      return state;
-    };
-    await subtask.open(operators, source, stateOf, this.#pauses.due);
-    const { restore } = this.#options;
-    if (restore === undefined) return;
-    const handles = (restore.subtasks.get(subtaskName(subtask.id)) ?? []).flatMap(({ channels = [] }) => channels);
-    const { parallelism, maxParallelism } = stage;
-    const taker = { subtask: subtask.id.index, parallelism, maxParallelism };
-    const read = (blob: BlobHandle): Promise<Uint8Array> => restore.read(blob);
-    await restoreInFlight({ ...taker, inputs, handles: handles.filter(({ kind }) => kind !== 'loop'), read });
-    const { serializer = defaultSerializer } = loopNodeOf(stage.operators[0] as PlannedOperator) ?? {};
-    const logs = handles.filter(({ kind }) => kind === 'loop');
-    subtask.replay(await restoreLoop({ ...taker, feedback, serializer, handles: logs, read }));
-  }
-
-  #operator({ node, uid }: PlannedOperator, context: OperatorContext): Operator {
-    const { calls } = this.#options;
-    switch (node.kind) {
-      case 'source':
-        return new SourceOperator({
-          source: boundedSource(node.source, uid, calls),
-          context,
-          splits: this.#sources.client(uid, context.subtask),
-          checkpointing: this.#options.checkpointing,
-        });
-      case 'operator':
-        return createOperator(node.spec, context);
-      case 'sink':
-        return this.#sinkOperator(node.sink, context);
-    }
-  }
-
-  /** What each operator of the subtask restores. */
-  #restored(subtask: SubtaskId): (uid: OperatorUid) => RestoredState | undefined {
-    const { restore } = this.#options;
-    const byOperator = grouped(restore?.subtasks.get(subtaskName(subtask)) ?? [], ({ uid }) => uid);
-    return (uid) => {
-      // Asked before each operator is opened: in an attempt that has failed, none is opened any more.
-      this.#abort.signal.throwIfAborted();
-      const parts = byOperator.get(uid);
-      if (restore === undefined || parts === undefined) return undefined;
-      return restoredState(restore.checkpointId, uid, parts, restore, this.#reading?.from);
-    };
-  }
-
   #context(stage: PlannedStage, operator: PlannedOperator, subtask: number, owner?: OperatorOwner): OperatorContext {
     const { parallelism, maxParallelism } = stage;
     const { uid, node } = operator;
-    return operatorContext(this.#ofOperators, { uid, name: node.name, subtask, parallelism, maxParallelism }, owner);
-  }
-}
-
-function loopNodeOf({ node }: PlannedOperator): LoopNode | undefined {
-  return node.kind === 'operator' ? node.loop : undefined;
-}
-
-function createOperator(spec: OperatorSpec, context: OperatorContext): Operator {
-  try {
-    return spec.create(context);
-  } catch (error) {
-    throw operatorFailure(context, error);
+    return operatorContext(this.#services, { uid, name: node.name, subtask, parallelism, maxParallelism }, owner);
   }
 }

@@ -2,9 +2,11 @@ import type { AlignmentMode } from '../barrier/modes.js';
 import type { Clock } from '../contracts/clock.js';
 import type { CheckpointId, StageId } from '../element/ids.js';
 import type { EncodedCapture } from '../snapshot/encode-capture.js';
+import type { RunningStage } from '../stage/running-stage.js';
 import type { InFlightCapture } from './in-flight-capture.js';
 import { InputGate, type GateListener, type InputChannel } from './input-gate.js';
 import { LoopHead, type LoopHeadOptions } from './loop-head.js';
+import type { ClosedLog } from './loop-logs.js';
 import type { SnapshotTiming } from './snapshot-writes.js';
 
 /** Feedback of a subtask of a loop's head. */
@@ -27,8 +29,17 @@ export interface SubtaskInputOptions {
   readonly wake: () => void;
 }
 
-/** Listener of what the feedback brings. */
-export type FeedbackListener = Pick<LoopHeadOptions<WaitingSnapshot>, 'records' | 'closed' | 'discarded' | 'onFailed'>;
+/** Receivers of what the input of a subtask brings. */
+export interface InputReceivers {
+  readonly stage: Pick<RunningStage, 'accept' | 'fail'>;
+  readonly end: Pick<GateListener, 'time' | 'endOfData'>;
+  readonly checkpoints: {
+    align: GateListener['alignment'];
+    announced: GateListener['announced'];
+    loopClosed: (log: ClosedLog<WaitingSnapshot>) => void;
+    loopDiscarded: (snapshot: WaitingSnapshot) => void;
+  };
+}
 
 /**
  * Input of a subtask that is no source: its channels, and in turn with them what comes back over the
@@ -37,11 +48,51 @@ export type FeedbackListener = Pick<LoopHeadOptions<WaitingSnapshot>, 'records' 
 export class SubtaskInput {
   readonly gate: InputGate;
   readonly loop: LoopHead<WaitingSnapshot> | undefined;
+  #records = 0;
 
-  constructor(options: SubtaskInputOptions, listener: GateListener, feedback: FeedbackListener) {
-    const { inputs, loop, mode, checkpointsAfterEnd, clock, wake } = options;
+  /** `to` is asked when something comes, and never before the subtask is complete. */
+  constructor({ inputs, loop, mode, checkpointsAfterEnd, clock, wake }: SubtaskInputOptions, to: InputReceivers) {
+    const listener: GateListener = {
+      records: (input, batch) => {
+        this.#records += batch.records.length;
+        to.stage.accept(input, batch);
+      },
+      alignment: (action, inFlight) => {
+        to.checkpoints.align(action, inFlight);
+      },
+      announced: (barrier) => {
+        to.checkpoints.announced(barrier);
+      },
+      time: (signal) => {
+        to.end.time(signal);
+      },
+      endOfData: (end) => {
+        to.end.endOfData(end);
+      },
+    };
     this.gate = new InputGate(inputs, mode, () => clock.monotonic(), listener, wake, { checkpointsAfterEnd });
-    if (loop !== undefined) this.loop = new LoopHead({ ...loop, ...feedback, onArrival: wake });
+    if (loop === undefined) return;
+    this.loop = new LoopHead<WaitingSnapshot>({
+      ...loop,
+      onArrival: wake,
+      onFailed: (error) => {
+        to.stage.fail(error);
+      },
+      records: (batch) => {
+        to.stage.accept(0, batch);
+      },
+      closed: (log) => {
+        to.checkpoints.loopClosed(log);
+      },
+      discarded: (snapshot) => {
+        to.checkpoints.loopDiscarded(snapshot);
+      },
+    });
+  }
+
+  /** Records taken from channels. */
+  get records(): number {
+    return this.#records;
   }
 
   isQuiet(loop: ReadonlySet<StageId>): boolean {

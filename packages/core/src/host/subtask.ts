@@ -16,14 +16,13 @@ import { operatorFailure } from '../operator/user-code.js';
 import { RunningStage } from '../stage/running-stage.js';
 import type { StageOperator } from '../stage/stage.js';
 import type { LoopMember } from './loop-end.js';
-import { nextStep, type NextStep } from './next-step.js';
 import type { Pauses } from './pauses.js';
 import { Router, type OutputEdge } from './router.js';
 import type { Runnable } from './scheduler.js';
 import { SubtaskCheckpoints, type SubtaskCheckpointsOptions } from './subtask-checkpoints.js';
-import { CurrentConditions } from './subtask-conditions.js';
 import { SubtaskEnd, type SubtaskEndOptions } from './subtask-end.js';
-import { SubtaskInput, type SubtaskInputOptions } from './subtask-input.js';
+import { SubtaskInput, type InputReceivers, type SubtaskInputOptions } from './subtask-input.js';
+import { SubtaskSteps } from './subtask-steps.js';
 
 export interface SubtaskOptions
   extends
@@ -54,8 +53,7 @@ export class Subtask implements Runnable, LoopMember {
   readonly #input: SubtaskInput | undefined;
   readonly #end: SubtaskEnd;
   readonly #checkpoints: SubtaskCheckpoints;
-  readonly #conditions: CurrentConditions;
-  #recordsIn = 0;
+  readonly #steps: SubtaskSteps;
   #closing: Promise<void> | undefined;
   #awaiting: string | undefined;
 
@@ -66,18 +64,29 @@ export class Subtask implements Runnable, LoopMember {
       options.scheduler.wake(this);
     };
     const router = new Router(options.outputs, options.id.index, wake);
-    const stage = new RunningStage({
+    const { isOverBudget, signal } = options;
+    const isSource = options.inputs.length === 0;
+    const stage: RunningStage = new RunningStage({
       clock: options.clock,
-      signal: options.signal,
+      signal,
       output: router,
-      take: options.inputs.length === 0 ? undefined : (max) => this.#take(max),
+      take: isSource ? undefined : (max) => input?.advance(max, checkpoints.isDraining) === true,
       wake,
       onSourceEnded: () => {
-        this.#end.endOfData({ drain: true });
+        end.endOfData({ drain: true });
       },
       onFailed: options.onFailed,
     });
-    const input = options.inputs.length === 0 ? undefined : this.#inputOf(stage, wake);
+    const receivers: InputReceivers = {
+      stage,
+      get end() {
+        return end;
+      },
+      get checkpoints() {
+        return checkpoints;
+      },
+    };
+    const input = isSource ? undefined : new SubtaskInput({ ...options, wake }, receivers);
     const end = new SubtaskEnd({
       stage,
       router,
@@ -90,8 +99,7 @@ export class Subtask implements Runnable, LoopMember {
       },
     });
     const checkpoints = new SubtaskCheckpoints(options, { stage, router, end, input }, wake);
-    const { isOverBudget } = options;
-    this.#conditions = new CurrentConditions({ stage, router, input, end, checkpoints, isOverBudget });
+    this.#steps = new SubtaskSteps({ stage, router, input, end, checkpoints, isOverBudget, signal });
     this.stage = stage;
     this.#router = router;
     this.#input = input;
@@ -101,7 +109,7 @@ export class Subtask implements Runnable, LoopMember {
 
   /** Records taken from channels. */
   get recordsIn(): number {
-    return this.#recordsIn;
+    return this.#input?.records ?? 0;
   }
   /** Records handed to channels. */
   get recordsOut(): number {
@@ -162,7 +170,7 @@ export class Subtask implements Runnable, LoopMember {
   run(slice: Pick<Slice, 'isOver'>): boolean {
     try {
       this.stage.beginSlice(slice);
-      const more = this.#work(slice);
+      const more = this.#steps.run(slice);
       this.#router.flush();
       if (!more) this.#options.onIdle?.();
       return more;
@@ -254,94 +262,6 @@ export class Subtask implements Runnable, LoopMember {
       ]);
     } finally {
       this.#awaiting = undefined;
-    }
-  }
-
-  #inputOf(stage: RunningStage, wake: () => void): SubtaskInput {
-    return new SubtaskInput(
-      { ...this.#options, wake },
-      {
-        records: (input, batch) => {
-          this.#recordsIn += batch.records.length;
-          stage.accept(input, batch);
-        },
-        alignment: (action, inFlight) => {
-          this.#checkpoints.align(action, inFlight);
-        },
-        announced: (barrier) => {
-          this.#checkpoints.announced(barrier);
-        },
-        time: (signal) => {
-          this.#end.time(signal);
-        },
-        endOfData: (end) => {
-          this.#end.endOfData(end);
-        },
-      },
-      {
-        records: (batch) => {
-          stage.accept(0, batch);
-        },
-        closed: (log) => {
-          this.#checkpoints.loopClosed(log);
-        },
-        discarded: (snapshot) => {
-          this.#checkpoints.loopDiscarded(snapshot);
-        },
-        onFailed: (error) => {
-          stage.fail(error);
-        },
-      },
-    );
-  }
-
-  #take(max: number): boolean {
-    return this.#input?.advance(max, this.#checkpoints.isDraining) === true;
-  }
-
-  #work(slice: Pick<Slice, 'isOver'>): boolean {
-    do {
-      // What is left of a failed attempt must not reach a checkpoint: nothing moves any more.
-      if (this.#options.signal.aborted) return false;
-      this.stage.readMailbox();
-      this.stage.overdraw(this.#conditions.isOverdue);
-      if (!this.#carryOut(nextStep(this.#conditions))) return false;
-    } while (!slice.isOver());
-    return true;
-  }
-
-  /** False: nothing can move now, and whoever changes that wakes the subtask. */
-  #carryOut(step: NextStep): boolean {
-    switch (step) {
-      case 'stand-still':
-      case 'wait':
-      case 'wait-for-demand':
-      case 'wait-for-hold':
-        return false;
-      case 'resume':
-        this.stage.resume();
-        return true;
-      case 'log-feedback':
-        return this.#input?.loop?.advanceStanding() === true;
-      case 'overtake':
-        this.#input?.gate.advanceOvertaking();
-        return true;
-      case 'end-source':
-        this.#end.end({ drain: true, resumable: true });
-        return true;
-      case 'checkpoint':
-        this.#checkpoints.takeBarrier();
-        return true;
-      case 'end-input':
-        this.#end.endInput();
-        return true;
-      case 'leave':
-        this.#end.leave();
-        return true;
-      case 'advance-control':
-        return this.#input?.advanceControl(this.#checkpoints.isDraining) === true;
-      case 'advance':
-        return this.stage.advance();
     }
   }
 }

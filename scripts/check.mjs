@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { checkBoundaries } from './check-boundaries.mjs';
+import { checkBundleSizes } from './check-bundle-sizes.mjs';
 import { checkChangesets } from './check-changesets.mjs';
 import { checkConsumers } from './check-consumers.mjs';
 import { checkManifests } from './check-manifests.mjs';
@@ -20,6 +21,7 @@ await step('workspaces in tsconfig.json', missingReferences);
 await step('changesets', () => checkChangesets(root));
 await step('manifests', () => checkManifests(root));
 await step('programs that import the packages', () => checkConsumers(root));
+await step('sizes of bundles', () => checkBundleSizes(root));
 await step('scenarios with a test, or a reason for none', () => report(coverage(SCENARIOS, titlesIn(root))).problems);
 for (const name of readdirSync(path.join(root, 'packages'))) {
   const dir = `packages/${name}`;

@@ -25,7 +25,7 @@ import { FailureCounter } from './failure-counter.js';
 import { takeFinalCheckpoint } from './final-checkpoint.js';
 import { refuseRequest } from './give-up.js';
 import { fenced, warn, type CheckpointedJob } from './job.js';
-import { CheckpointLedger } from './ledger.js';
+import { CompletedCheckpoints } from './completed-checkpoints.js';
 import { closeStorage, findStartingPoint, openStorage, type OpenStorage, type StartingPoint } from './opening.js';
 import { openNewest } from './open-newest.js';
 import { cleanShared, removalOf } from './removal.js';
@@ -243,7 +243,7 @@ export class JobCheckpointCoordinator implements CheckpointCoordinator {
       storage,
       lock,
       shared,
-      ledger: new CheckpointLedger({
+      ledger: new CompletedCheckpoints({
         lineage: point.decision.lineage,
         keptForUser: point.keptForUser,
         nextId: point.nextId,

@@ -9,7 +9,7 @@ import {
 } from '@weir/core/contracts';
 import type { Cleaner } from './cleaning.js';
 import type { FailureCounter } from './failure-counter.js';
-import type { CheckpointLedger } from './ledger.js';
+import type { CompletedCheckpoints } from './completed-checkpoints.js';
 import type { SharedFiles } from './shared-files.js';
 import type { StatisticsRecorder } from './statistics.js';
 import type { UnansweredCalls } from './unanswered.js';
@@ -20,7 +20,7 @@ export interface CheckpointedJob {
   readonly storage: JobStorage;
   /** Absent where the storage cannot keep a second process out. */
   readonly lock: StorageLock | undefined;
-  readonly ledger: CheckpointLedger;
+  readonly ledger: CompletedCheckpoints;
   readonly failures: FailureCounter;
   readonly statistics: StatisticsRecorder;
   readonly cleaner: Cleaner;

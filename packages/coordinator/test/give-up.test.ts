@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Cleaner } from '../src/cleaning.js';
 import { FailureCounter } from '../src/failure-counter.js';
 import { giveUpCheckpoint } from '../src/give-up.js';
-import { CheckpointLedger } from '../src/ledger.js';
+import { CompletedCheckpoints } from '../src/completed-checkpoints.js';
 import { PendingCheckpoint } from '../src/pending-checkpoint.js';
 import { SharedFiles } from '../src/shared-files.js';
 import { StatisticsRecorder } from '../src/statistics.js';
@@ -36,7 +36,7 @@ test('ME-04: a checkpoint that was given up holds nothing in memory, whoever sti
       storage,
       lock: undefined,
       shared: new SharedFiles(storage),
-      ledger: new CheckpointLedger({ lineage: 'l', keptForUser: [], nextId: 2, completed: [], numRetained: 1 }),
+      ledger: new CompletedCheckpoints({ lineage: 'l', keptForUser: [], nextId: 2, completed: [], numRetained: 1 }),
       failures: new FailureCounter(0),
       unpublished: new Set(),
       statistics: new StatisticsRecorder(clock, context.metrics, context.job),

@@ -18,7 +18,7 @@ import type { AbortReason } from '../contracts/job-events.js';
 import type { Barrier } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { ChannelSet } from './channel-set.js';
-import { isForetold, remember, withoutUpTo } from './foretold-aborts.js';
+import { isAborted, remember, withoutUpTo } from './aborted-ids.js';
 import { MODES, takeTurn } from './modes.js';
 import { isOvertaking, isTimeoutable } from '../element/overtaking.js';
 import type { AlignmentAction, AlignmentMode, Turn, TurnContext } from './modes.js';
@@ -61,7 +61,7 @@ export interface AlignmentState {
   /** The largest id that a barrier or cancel marker named. What is not tracked and not above it is over. */
   readonly highest: CheckpointId;
   /** Ids above `highest` that the coordinator gave up; ascending. */
-  readonly foretold: readonly CheckpointId[];
+  readonly abortedIds: readonly CheckpointId[];
   /** The largest id that was timed out. */
   readonly timedOut: CheckpointId;
 }
@@ -77,7 +77,7 @@ export function alignment(mode: AlignmentMode, channels: number, options: Alignm
     blocked: ChannelSet.NONE,
     tracked: [],
     highest: 0,
-    foretold: [],
+    abortedIds: [],
     timedOut: 0,
   };
 }
@@ -131,7 +131,7 @@ function onBarrier(state: AlignmentState, channel: number, barrier: Barrier, now
   if (id <= state.highest) return [state, []];
 
   const [roomy, displaced] = makeRoom(state);
-  const isGivenUp = isForetold(roomy.foretold, id);
+  const isGivenUp = isAborted(roomy.abortedIds, id);
   const raised = raise(roomy, id);
   if (isGivenUp) return [raised, [...displaced, { kind: 'abort', checkpointId: id, reason: undefined }]];
 
@@ -148,8 +148,8 @@ function onAnnounced(state: AlignmentState, id: CheckpointId): Transition {
 }
 
 /** None of its barriers was taken yet, and the first is to overtake. */
-function isLateAlready({ highest, timedOut, foretold }: AlignmentState, id: CheckpointId): boolean {
-  return id > highest && id === timedOut && !isForetold(foretold, id);
+function isLateAlready({ highest, timedOut, abortedIds }: AlignmentState, id: CheckpointId): boolean {
+  return id > highest && id === timedOut && !isAborted(abortedIds, id);
 }
 
 function onTimeout(state: AlignmentState, id: CheckpointId): Transition {
@@ -162,7 +162,7 @@ function onTimeout(state: AlignmentState, id: CheckpointId): Transition {
 }
 
 function onCancel(state: AlignmentState, id: CheckpointId): Transition {
-  const reason = isForetold(state.foretold, id) ? undefined : 'CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER';
+  const reason = isAborted(state.abortedIds, id) ? undefined : 'CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER';
   const isNew = id > state.highest;
   // The channel skips what is older too. Flink's aligned handler forgets an older pending checkpoint without a word here; we say it.
   const [next, actions] = giveUp(state, (t) => idOf(t) <= id, 'CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER');
@@ -182,7 +182,7 @@ function onEndOfChannel(state: AlignmentState, channel: number): Transition {
 }
 
 function onAbort(state: AlignmentState, id: CheckpointId): Transition {
-  if (id > state.highest) return [{ ...state, foretold: remember(state.foretold, id) }, []];
+  if (id > state.highest) return [{ ...state, abortedIds: remember(state.abortedIds, id) }, []];
   // Flink keeps the channels blocked until the other barriers have come as well; nobody gains by that.
   return giveUp(state, (t) => idOf(t) === id, undefined);
 }
@@ -258,7 +258,7 @@ function replace(state: AlignmentState, old: Tracked, by: Tracked): AlignmentSta
 }
 
 function raise(state: AlignmentState, id: CheckpointId): AlignmentState {
-  return { ...state, highest: id, foretold: withoutUpTo(state.foretold, id) };
+  return { ...state, highest: id, abortedIds: withoutUpTo(state.abortedIds, id) };
 }
 
 function trackedOf(state: AlignmentState, id: CheckpointId): Tracked | undefined {

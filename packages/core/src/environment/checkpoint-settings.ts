@@ -7,7 +7,7 @@ import { defaultOf, type Configuration } from './configuration.js';
 import type { Duration } from './duration.js';
 import { failOnCheckpointErrorNotices, toleratedBy } from './fail-on-checkpoint-error.js';
 import { refuseUnknownOptions } from './known-options.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
 import { readValue } from './value-type.js';
 
@@ -191,7 +191,7 @@ export function resolveCheckpointSettings(
 function readOption<K extends SettingName>(option: Option, key: K, value: unknown): SettingValue<K> {
   const reading = readValue(SUPPORTED_KEYS[key].type, value);
   if (!reading.ok)
-    throw new WeirError('CONFIG_INVALID', `${option} ${reading.problem}, but is ${shown(value)}`, {
+    throw new WeirError('CONFIG_INVALID', `${option} ${reading.problem}, but is ${inspectShort(value)}`, {
       recoverable: false,
     });
   return reading.value as SettingValue<K>;

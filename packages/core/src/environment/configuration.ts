@@ -6,7 +6,7 @@ import { flattenConfig, type ConfigSource } from './flatten-config.js';
 import { familyOf } from './key-families.js';
 import { nearest } from './nearest.js';
 import type { Reading } from './reading.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
 import { compileSettings } from './validation.js';
 
@@ -101,7 +101,7 @@ function byPresentName(read: ReadonlyMap<string, unknown>): ReadonlyMap<string, 
     if (other !== undefined && !isDeepStrictEqual(settings.get(key), value)) {
       throw configError(
         'CONFIG_CONTRADICTION',
-        `${other} is ${shown(settings.get(key))} and ${name}, the same setting, is ${shown(value)}`,
+        `${other} is ${inspectShort(settings.get(key))} and ${name}, the same setting, is ${inspectShort(value)}`,
       );
     }
     settings.set(key, value);

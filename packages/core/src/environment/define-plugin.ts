@@ -4,7 +4,7 @@ import type { PluginKey } from './configuration.js';
 import { installNow } from './install-now.js';
 import { copyPlain, isPlainObject } from './plain-object.js';
 import { accepted, refused, type Reading } from './reading.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 import { compileSettings, type SettingsCheck } from './validation.js';
 import { readValue } from './value-type.js';
 
@@ -90,7 +90,10 @@ export function definePlugin<O extends object = {}>(spec: PluginSpec<O>): Plugin
 
 function setOptions(plugin: string, options: object | undefined): Readonly<Record<string, unknown>> {
   if (options !== undefined && !isPlainObject(options)) {
-    throw pluginError('PLUGIN_INVALID', `${plugin}: its options must be an object, { … }, but are ${shown(options)}`);
+    throw pluginError(
+      'PLUGIN_INVALID',
+      `${plugin}: its options must be an object, { … }, but are ${inspectShort(options)}`,
+    );
   }
   return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
 }

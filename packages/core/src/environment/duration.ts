@@ -1,7 +1,7 @@
 import { WeirError } from '../errors.js';
 import { millisecondsOf, type Duration } from '../time/duration.js';
 import { accepted, refused, type Reading } from './reading.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 export { DAY_MS, formatDuration, type Duration } from '../time/duration.js';
 
@@ -12,7 +12,9 @@ export { DAY_MS, formatDuration, type Duration } from '../time/duration.js';
 export function parseDuration(value: Duration, name: string): number {
   const reading = readDuration(value);
   if (!reading.ok)
-    throw new WeirError('CONFIG_INVALID', `${name} ${reading.problem}, but is ${shown(value)}`, { recoverable: false });
+    throw new WeirError('CONFIG_INVALID', `${name} ${reading.problem}, but is ${inspectShort(value)}`, {
+      recoverable: false,
+    });
   return reading.value;
 }
 

@@ -30,7 +30,7 @@ import { defaultLogger } from './logging.js';
 import { observerFailures } from './observer-failures.js';
 import type { JobDescription } from './prepare-job.js';
 import type { SavepointReport } from './savepoint-report.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 import { startJob } from './start-job.js';
 
 export interface EnvironmentOptions {
@@ -231,7 +231,7 @@ function restoreWish(
   if (typeof checkpointId === 'number') return { checkpointId };
   throw new WeirError(
     'CONFIG_INVALID',
-    `restoreFrom must be 'auto', 'latest', 'none', a path or { checkpoint: <id> }, but is ${shown(wish)}`,
+    `restoreFrom must be 'auto', 'latest', 'none', a path or { checkpoint: <id> }, but is ${inspectShort(wish)}`,
     { recoverable: false },
   );
 }

@@ -1,5 +1,5 @@
 import { WeirError } from '../errors.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 // Flink's switch from before there was a number of tolerable failures.
 
@@ -15,7 +15,7 @@ export function toleratedBy(failOnCheckpointError: unknown): number | undefined 
     default:
       throw new WeirError(
         'CONFIG_INVALID',
-        `failOnCheckpointError must be true or false, but is ${shown(failOnCheckpointError)}`,
+        `failOnCheckpointError must be true or false, but is ${inspectShort(failOnCheckpointError)}`,
         { recoverable: false },
       );
   }

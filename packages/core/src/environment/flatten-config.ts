@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { WeirError } from '../errors.js';
 import { refuseUnlessPlain } from './known-options.js';
 import { isPlainObject } from './plain-object.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 /** A configuration: keys with dots, or the same as objects in objects, as a JSON or YAML file gives them. */
 export interface ConfigSource {
@@ -24,7 +24,7 @@ export function flattenConfig(source: ConfigSource, isWhole: (name: string) => b
   const add = (name: string, value: unknown): void => {
     const before = flat.get(name);
     if (before !== undefined && !isDeepStrictEqual(before, value)) {
-      const message = `${name} is set twice, to ${shown(before)} and to ${shown(value)}`;
+      const message = `${name} is set twice, to ${inspectShort(before)} and to ${inspectShort(value)}`;
       throw new WeirError('CONFIG_CONTRADICTION', message, { recoverable: false });
     }
     flat.set(name, value);

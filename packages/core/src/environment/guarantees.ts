@@ -8,7 +8,7 @@ import {
   type SinkNode,
   type SourceNode,
 } from '../graph/stream-node.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 /**
  * Holds each sink's claim, and what cannot work at all, against the sources, the mode and whether checkpoints are taken. Fails with
@@ -84,7 +84,7 @@ function checkClaim(
   if (!CLAIMS.includes(node.guarantee))
     throw new WeirError(
       'CONFIG_INVALID',
-      `Sink ${named(node)}: guarantee must be one of exactly-once, at-least-once, at-most-once, but is ${shown(node.guarantee)}`,
+      `Sink ${named(node)}: guarantee must be one of exactly-once, at-least-once, at-most-once, but is ${inspectShort(node.guarantee)}`,
       { recoverable: false },
     );
   if (node.guarantee === undefined || node.guarantee === 'at-most-once') return;

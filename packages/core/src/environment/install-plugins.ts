@@ -6,7 +6,7 @@ import type { JobContainer } from './container.js';
 import { isConfigurable } from './define-plugin.js';
 import { installNow } from './install-now.js';
 import type { CandidateLevel } from './select-candidate.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 /** Plugins, and lists of plugins, however deep. */
 export type PluginList = readonly (Plugin | PluginList)[];
@@ -61,7 +61,7 @@ function assertPlugin(value: unknown): asserts value is Plugin {
     throw notAPlugin(`${value.name || 'a function'} is not a plugin but makes one: call it`);
   const { name, install } = (value ?? {}) as { name?: unknown; install?: unknown };
   if (typeof name !== 'string' || name === '' || typeof install !== 'function') {
-    throw notAPlugin(`${shown(value)} is not a plugin: a plugin has a name and an install method`);
+    throw notAPlugin(`${inspectShort(value)} is not a plugin: a plugin has a name and an install method`);
   }
 }
 

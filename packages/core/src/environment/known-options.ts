@@ -1,13 +1,13 @@
 import { WeirError } from '../errors.js';
 import { nearest } from './nearest.js';
 import { isPlainObject } from './plain-object.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 /** What is no plain object, a `Map` for instance, has no options to be found, and would be ignored as a whole. */
 export function refuseUnlessPlain(owner: string, options: unknown): void {
   if (isPlainObject(options)) return;
   const hint = options instanceof Map ? ' Object.fromEntries makes one of it.' : '';
-  const message = `${owner} must be a plain object, { … }, but is ${shown(options)}.${hint}`;
+  const message = `${owner} must be a plain object, { … }, but is ${inspectShort(options)}.${hint}`;
   throw new WeirError('CONFIG_INVALID', message, { recoverable: false });
 }
 

@@ -1,6 +1,6 @@
 import { WeirError } from '../errors.js';
 import { accepted, refused, type Reading } from './reading.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 
 type Unit = 'b' | 'kb' | 'mb' | 'gb';
 
@@ -22,7 +22,9 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 export function parseMemorySize(value: MemorySize, name: string): number {
   const reading = readMemorySize(value);
   if (!reading.ok)
-    throw new WeirError('CONFIG_INVALID', `${name} ${reading.problem}, but is ${shown(value)}`, { recoverable: false });
+    throw new WeirError('CONFIG_INVALID', `${name} ${reading.problem}, but is ${inspectShort(value)}`, {
+      recoverable: false,
+    });
   return reading.value;
 }
 

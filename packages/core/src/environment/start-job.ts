@@ -18,7 +18,7 @@ import { prepareJob, type JobDescription, type PreparedJob } from './prepare-job
 import { restartStrategyOf } from './restart-choice.js';
 import { compileStateSchema } from './state-schema.js';
 import { SUPPORTED_KEYS } from './supported-keys.js';
-import { tellingTheEnd } from './telling-the-end.js';
+import { notifyJobEnd } from './notify-job-end.js';
 
 const CANCELLATION_TIMEOUT = 'task.cancellation.timeout';
 const COMMIT_RETRIES = 'sink.committer.retries';
@@ -148,7 +148,7 @@ function run(options: StartJobOptions, prepared: PreparedJob): JobHandle {
       host.observerFailures.failed('subscriber', `an event or status of job ${name}`, error);
     },
     run: () =>
-      tellingTheEnd(options.graph, name, { logger, calls }, async () => {
+      notifyJobEnd(options.graph, name, { logger, calls }, async () => {
         // The caller gets the handle before anything happens, so that it can subscribe.
         await Promise.resolve();
         for (const message of notices) emit({ kind: 'warning', message });

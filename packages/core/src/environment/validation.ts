@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import { messageOf, WeirError } from '../errors.js';
 import { nearest } from './nearest.js';
-import { shown } from './shown.js';
+import { inspectShort } from './inspect-short.js';
 import { readValue, type ValueType } from './value-type.js';
 
 /** The schema of named settings: plain JSON Schema each, plus the keyword `holds` with a {@link ValueType}. */
@@ -66,7 +66,7 @@ function sentence(error: ErrorObject, names: readonly string[]): string {
     return `${additionalProperty} is not known: ${hint}`;
   }
   const path = error.instancePath.slice(1).split('/').map(unescapePointer).join('.');
-  return `${path} ${error.message ?? 'is not valid'}, but is ${shown(error.data)}`;
+  return `${path} ${error.message ?? 'is not valid'}, but is ${inspectShort(error.data)}`;
 }
 
 function unescapePointer(part: string): string {

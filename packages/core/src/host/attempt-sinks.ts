@@ -8,7 +8,8 @@ import type { JobName, Lineage } from '../element/ids.js';
 import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
 import type { CommitRetry } from '../operator/commit-queue.js';
 import type { OperatorContext } from '../operator/operator.js';
-import { prepareSink, SinkOperator, type SinkSurroundings } from '../operator/sink-operator.js';
+import { SinkOperator } from '../operator/sink-operator.js';
+import { prepareSink, type SinkServices } from '../operator/sink-services.js';
 import type { BarrierWaits } from './barrier-waits.js';
 import { SinkPlaces, type PlannedSink } from './sink-places.js';
 
@@ -59,11 +60,11 @@ export class AttemptSinks {
         return [{ sink: boundedSink(node.sink, uid, calls), context: contextOf(stage, operator) }];
       }),
     );
-    this.#lineage = await this.#places.open(sinks, this.#surroundings());
+    this.#lineage = await this.#places.open(sinks, this.#services());
   }
 
   async prepare(sink: Sink<unknown>, context: OperatorContext): Promise<void> {
-    await prepareSink(boundedSink(sink, context.uid, this.#options.calls), context, this.#surroundings());
+    await prepareSink(boundedSink(sink, context.uid, this.#options.calls), context, this.#services());
   }
 
   operator(sink: Sink<unknown>, context: OperatorContext): SinkOperator<unknown> {
@@ -76,13 +77,13 @@ export class AttemptSinks {
     };
     const destination = this.#places.of(uid);
     return new SinkOperator(boundedSink(sink, uid, calls), context, {
-      ...this.#surroundings(),
+      ...this.#services(),
       destination,
       onRetry,
     });
   }
 
-  #surroundings(): SinkSurroundings {
+  #services(): SinkServices {
     const { restore, checkpointing, verify, commitRetries } = this.#options;
     const waits = this.#barrierWaits;
     return {

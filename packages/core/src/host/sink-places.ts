@@ -5,7 +5,7 @@ import type { JobName, Lineage, OperatorUid } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import { newerOutput } from '../operator/newer-output.js';
 import type { OperatorContext } from '../operator/operator.js';
-import { destinationOf, type SinkSurroundings } from '../operator/sink-operator.js';
+import { destinationOf, type SinkServices } from '../operator/sink-services.js';
 
 /** A sink of the plan, and what it is told before it has writers. */
 export interface PlannedSink {
@@ -38,11 +38,11 @@ export class SinkPlaces {
    * Finds out where each sink commits, and says what stays uncommitted in other places. Gives the lineage to go on with: another one where output
    * is repeated and may be; CHECKPOINT_NOT_NEWEST where it may not.
    */
-  async open(sinks: readonly PlannedSink[], surroundings: SinkSurroundings): Promise<Lineage> {
+  async open(sinks: readonly PlannedSink[], services: SinkServices): Promise<Lineage> {
     const { restore, branch } = this.#options;
     let isRepeating = false;
     for (const { sink, context } of sinks) {
-      const place = await destinationOf(sink, context, surroundings);
+      const place = await destinationOf(sink, context, services);
       if (place === undefined) continue;
       this.#places.set(context.uid, place);
       if (restore === undefined) continue;
@@ -54,7 +54,7 @@ export class SinkPlaces {
       this.#tellElsewhere(context.uid, place, restore);
     }
     // A restore from anything but the newest checkpoint has a lineage of its own already.
-    return isRepeating && surroundings.lineage === restore?.lineage ? branch() : surroundings.lineage;
+    return isRepeating && services.lineage === restore?.lineage ? branch() : services.lineage;
   }
 
   #repeats(

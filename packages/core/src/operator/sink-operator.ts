@@ -1,24 +1,17 @@
 import { Observable } from 'rxjs';
 import { closeInTurn } from '../contracts/all-of.js';
 import type { Serializer } from '../contracts/serializer.js';
-import type {
-  Committer,
-  Sink,
-  SinkContext,
-  SinkDestination,
-  SinkWriter,
-  SinkWriterContext,
-} from '../contracts/sink.js';
-import type { CheckpointRef, Committable, DestinationRef } from '../contracts/snapshot.js';
+import type { Committer, Sink, SinkWriter, SinkWriterContext } from '../contracts/sink.js';
+import type { Committable } from '../contracts/snapshot.js';
 import { UNWRITTEN, WRITER_STATE } from '../contracts/stored-parts.js';
 import type { SnapshotKind, StreamElement } from '../element/element.js';
-import type { CheckpointId, Lineage } from '../element/ids.js';
-import { isWeirError, messageOf, WeirError } from '../errors.js';
+import type { CheckpointId } from '../element/ids.js';
+import { WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
 import { withPlace } from '../state/with-place.js';
-import { CommitQueue, type CommitRetry } from './commit-queue.js';
-import { checkedDestination, checkedList } from '../bounds/sink-answers.js';
+import { CommitQueue } from './commit-queue.js';
+import { checkedList } from '../bounds/sink-answers.js';
 import { HeldBatches } from './held-batches.js';
 import { OneAtATime } from './one-at-a-time.js';
 import type {
@@ -29,76 +22,8 @@ import type {
   OperatorEnd,
   RestoredState,
 } from './operator.js';
+import { sinkContext, sinkFailure, type SinkServices } from './sink-services.js';
 import { Uncommitted } from './uncommitted.js';
-
-/** What a sink needs to know of the job around it. */
-export interface SinkSurroundings {
-  readonly lineage: Lineage;
-  readonly restoredFrom: CheckpointRef | undefined;
-  readonly checkpointing: boolean;
-  /** Rejects once another process or attempt has taken over. */
-  readonly verify: () => Promise<void>;
-  /** Of this sink, if its output has to be committed. */
-  readonly destination?: DestinationRef | undefined;
-  /** How often a commit is tried again. */
-  readonly commitRetries: number;
-  /** A commit does not succeed, and is tried again. */
-  readonly onRetry?: ((retry: CommitRetry) => void) | undefined;
-  /** {@link SinkWriterContext.nextBarrier}, for a writer that the barrier `passed` has reached. Absent with checkpointing off. */
-  readonly nextBarrier?: ((passed: CheckpointId, until: AbortSignal) => Promise<void>) | undefined;
-}
-
-/** Where the sink's output is committed; undefined for one that has nothing to commit. PROTOCOL_VIOLATION for one that does not say where. */
-export async function destinationOf(
-  sink: Sink<unknown>,
-  context: OperatorContext,
-  surroundings: SinkSurroundings,
-): Promise<SinkDestination | undefined> {
-  if (sink.committer === undefined) return undefined;
-  try {
-    return checkedDestination(await sink.destination?.(sinkContext(context, surroundings)), context);
-  } catch (error) {
-    throw sinkFailure(context, error);
-  }
-}
-
-/** What all subtasks of a sink share, before any of them is opened. */
-export async function prepareSink(
-  sink: Sink<unknown>,
-  context: OperatorContext,
-  surroundings: SinkSurroundings,
-): Promise<void> {
-  try {
-    await sink.prepare?.(sinkContext(context, surroundings));
-  } catch (error) {
-    throw sinkFailure(context, error);
-  }
-}
-
-function sinkContext(context: OperatorContext, surroundings: SinkSurroundings): SinkContext {
-  const { job, uid, attempt, parallelism, clock, random, logger, metrics, signal } = context;
-  const { lineage, restoredFrom, checkpointing } = surroundings;
-  return {
-    job,
-    uid,
-    attempt,
-    parallelism,
-    clock,
-    random,
-    logger,
-    metrics,
-    signal,
-    lineage,
-    restoredFrom,
-    checkpointing,
-  };
-}
-
-function sinkFailure({ uid, job, subtask }: OperatorContext, error: unknown): WeirError {
-  if (isWeirError(error)) return error;
-  const message = `Sink ${uid} of job ${job} (subtask ${String(subtask)}) failed: ${messageOf(error)}`;
-  return new WeirError('SINK_FAILED', message, { cause: error });
-}
 
 /** What a sink keeps in checkpoints, besides what it has prepared. */
 export function sinkStates(sink: Pick<Sink<unknown>, 'serializer'>): Declared<OperatorStateDeclaration> {
@@ -118,7 +43,7 @@ export function sinkStates(sink: Pick<Sink<unknown>, 'serializer'>): Declared<Op
 export class SinkOperator<T> implements Operator<T, never> {
   readonly #sink: Sink<T>;
   readonly #context: OperatorContext;
-  readonly #surroundings: SinkSurroundings;
+  readonly #services: SinkServices;
   #writer: SinkWriter<T> | undefined;
   #committer: Committer | undefined;
   #commits: CommitQueue | undefined;
@@ -129,16 +54,16 @@ export class SinkOperator<T> implements Operator<T, never> {
   readonly #held: HeldBatches<T>;
   #writing = false;
 
-  constructor(sink: Sink<T>, context: OperatorContext, surroundings: SinkSurroundings) {
+  constructor(sink: Sink<T>, context: OperatorContext, services: SinkServices) {
     this.#sink = sink;
     this.#context = context;
-    this.#surroundings = surroundings;
+    this.#services = services;
     this.#work = new OneAtATime(context.flow);
     this.#held = new HeldBatches(context.flow, () => {
       this.#writeHeld();
     });
     const { job, uid, attempt, subtask } = context;
-    this.#uncommitted = new Uncommitted({ job, lineage: surroundings.lineage, sink: uid, attempt, subtask });
+    this.#uncommitted = new Uncommitted({ job, lineage: services.lineage, sink: uid, attempt, subtask });
   }
 
   connect(source: Observable<StreamElement<T>>): Observable<StreamElement<never>> {
@@ -166,7 +91,7 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   async restore(state: RestoredState): Promise<void> {
     this.#restoredState = await state.operatorState(WRITER_STATE, this.#serializer);
-    this.#uncommitted.add(await state.committables(this.#serializer, this.#surroundings.destination?.id));
+    this.#uncommitted.add(await state.committables(this.#serializer, this.#services.destination?.id));
     this.#held.restore((await state.operatorState(UNWRITTEN, defaultSerializer)) as (readonly T[])[]);
   }
 
@@ -215,7 +140,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   #captured(serializer: Serializer): CapturedCommittables | undefined {
-    const { destination } = this.#surroundings;
+    const { destination } = this.#services;
     return destination && { destination, serializer, values: this.#uncommitted.all };
   }
 
@@ -225,14 +150,14 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   /** With checkpointing on, the final checkpoint publishes what is left; without, this does. */
   async finish(): Promise<void> {
-    if (this.#surroundings.checkpointing) return;
+    if (this.#services.checkpointing) return;
     await this.#named(async () => this.#commitNow(await this.#rest()));
   }
 
   async close(end: OperatorEnd): Promise<void> {
     const writer = this.#writer;
     const committer = this.#committer;
-    const publishes = writer !== undefined && end === 'cancelled' && !this.#surroundings.checkpointing;
+    const publishes = writer !== undefined && end === 'cancelled' && !this.#services.checkpointing;
     await this.#named(() =>
       closeInTurn([
         async () => (publishes ? this.#commits?.commitLast(this.#identify(await this.#rest(), 0)) : undefined),
@@ -253,7 +178,7 @@ export class SinkOperator<T> implements Operator<T, never> {
 
   get #writerContext(): SinkWriterContext {
     return {
-      ...sinkContext(this.#context, this.#surroundings),
+      ...sinkContext(this.#context, this.#services),
       subtask: this.#context.subtask,
       restoredState: this.#restoredState,
       commitNow: (payloads) => this.#commitNow(payloads),
@@ -264,14 +189,14 @@ export class SinkOperator<T> implements Operator<T, never> {
   async #commitAll(context: SinkWriterContext): Promise<void> {
     if (this.#sink.committer !== undefined) {
       this.#committer = await this.#sink.committer(context);
-      const { verify, commitRetries: retries, onRetry } = this.#surroundings;
+      const { verify, commitRetries: retries, onRetry } = this.#services;
       this.#commits = new CommitQueue(this.#context, this.#committer, { verify, retries, onRetry });
     }
     await this.#commitUpTo(Number.POSITIVE_INFINITY);
   }
 
   #nextBarrier(): Pick<SinkWriterContext, 'nextBarrier'> {
-    const { nextBarrier } = this.#surroundings;
+    const { nextBarrier } = this.#services;
     return nextBarrier === undefined ? {} : { nextBarrier: (until) => nextBarrier(this.#passed, until) };
   }
 
@@ -327,7 +252,7 @@ export class SinkOperator<T> implements Operator<T, never> {
   }
 
   async #commitNow(payloads: readonly unknown[]): Promise<void> {
-    if (this.#surroundings.checkpointing)
+    if (this.#services.checkpointing)
       throw this.#violation('tried to commit outside of a checkpoint, although checkpoints are taken');
     const committables = this.#identify(payloads, 0);
     await this.#commits?.commit(() => committables);

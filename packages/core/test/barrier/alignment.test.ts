@@ -92,9 +92,9 @@ describe.each(['aligned', 'counting'] as const)('%s, when the coordinator aborts
 test('aborted checkpoints are forgotten once a newer one has begun, and at most 128 are remembered', () => {
   let state = alignment('aligned', 1);
   for (let id = 1; id <= 300; id++) [state] = step(state, { kind: 'abort', checkpointId: id }, 0);
-  expect(state.foretold).toEqual(Array.from({ length: 128 }, (_, i) => 173 + i));
+  expect(state.abortedIds).toEqual(Array.from({ length: 128 }, (_, i) => 173 + i));
   [state] = step(state, { kind: 'barrier', channel: 0, barrier: barrier(298) }, 0);
-  expect(state.foretold).toEqual([299, 300]);
+  expect(state.abortedIds).toEqual([299, 300]);
 });
 
 test('counting: an aborted newer checkpoint does not end an older one', () => {

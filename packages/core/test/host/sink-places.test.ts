@@ -4,7 +4,7 @@ import type { JobEventBody } from '../../src/contracts/job-events.js';
 import type { CommitMark, Sink } from '../../src/contracts/sink.js';
 import { SinkPlaces } from '../../src/host/sink-places.js';
 import { operatorContext } from '../support/operator-context.js';
-import { sinkSurroundings } from '../support/sinks.js';
+import { sinkServices } from '../support/sinks.js';
 
 const committables = (
   id: string,
@@ -50,7 +50,7 @@ function places(
   const opened = new SinkPlaces({ job: 'orders', restore, allowDuplicates, branch: () => 'branch', emit });
   const context = operatorContext({ uid: 'out' });
   const open = (lineage = 'l', other: Partial<Sink<unknown>> = {}) =>
-    opened.open([{ sink: { ...sink, ...other }, context }], sinkSurroundings({ lineage }));
+    opened.open([{ sink: { ...sink, ...other }, context }], sinkServices({ lineage }));
   return { opened, open, events };
 }
 const NEWER: readonly CommitMark[] = [{ lineage: 'l', checkpointId: 6 }];

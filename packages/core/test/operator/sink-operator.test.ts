@@ -6,12 +6,13 @@ import type { Committable } from '../../src/contracts/snapshot.js';
 import { batch, type StreamElement } from '../../src/element/element.js';
 import type { CheckpointId } from '../../src/element/ids.js';
 import type { RestoredState } from '../../src/operator/operator.js';
-import { prepareSink, SinkOperator, type SinkSurroundings } from '../../src/operator/sink-operator.js';
+import { SinkOperator } from '../../src/operator/sink-operator.js';
+import { prepareSink, type SinkServices } from '../../src/operator/sink-services.js';
 import { encodeCommittables, readCommittables } from '../../src/snapshot/committables.js';
 import { defaultSerializer } from '../../src/state/default-serializer.js';
 import { deferred } from '../support/deferred.js';
 import { operatorContext } from '../support/operator-context.js';
-import { sinkSurroundings } from '../support/sinks.js';
+import { sinkServices } from '../support/sinks.js';
 
 type Payload = readonly string[];
 
@@ -31,7 +32,7 @@ class SinkBench {
       readonly writer?: Partial<SinkWriter<string, Payload>>;
       readonly commit?: (committables: readonly Committable[]) => Promise<readonly CommitOutcome[]>;
       readonly sink?: Partial<Sink<string, 'exactly-once', Payload>>;
-      readonly surroundings?: Partial<SinkSurroundings>;
+      readonly services?: Partial<SinkServices>;
     } = {},
   ) {
     let pending: string[] = [];
@@ -64,7 +65,7 @@ class SinkBench {
       ...options.sink,
     };
     const context = operatorContext({ uid: 'out', clock: this.clock, signal: this.abort.signal });
-    this.operator = new SinkOperator(sink, context, sinkSurroundings(options.surroundings));
+    this.operator = new SinkOperator(sink, context, sinkServices(options.services));
     this.operator.connect(this.#input).subscribe({ error: (error) => this.errors.push(error) });
   }
 
@@ -248,7 +249,7 @@ describe('a checkpoint of a sink', () => {
 });
 
 describe('without checkpoints a sink', () => {
-  const off = { surroundings: { checkpointing: false } };
+  const off = { services: { checkpointing: false } };
 
   test('publishes what it has at the end of data, as checkpoint 0', async () => {
     const bench = new SinkBench(off);
@@ -328,7 +329,7 @@ describe('a sink that fails', () => {
 
   test('while it is prepared for all subtasks is named', async () => {
     const sink: Sink<unknown> = { grade: 'at-least-once', prepare: failing, open: failing };
-    await expect(prepareSink(sink, operatorContext({ uid: 'out' }), sinkSurroundings())).rejects.toMatchObject(named);
+    await expect(prepareSink(sink, operatorContext({ uid: 'out' }), sinkServices())).rejects.toMatchObject(named);
   });
 
   test('when it is opened is named', async () => {
@@ -349,7 +350,7 @@ describe('a sink that fails', () => {
     const waited: Promise<void>[] = [];
     const sink: Sink<string> = { grade: 'at-least-once', open: () => ({ write, close: () => undefined }) };
     const flow = { isOpen: () => true, suspend: () => undefined, waitFor: (wait: Promise<void>) => waited.push(wait) };
-    const operator = new SinkOperator(sink, operatorContext({ uid: 'out', flow }), sinkSurroundings());
+    const operator = new SinkOperator(sink, operatorContext({ uid: 'out', flow }), sinkServices());
     const errors: unknown[] = [];
     const input = new Subject<StreamElement<string>>();
     operator.connect(input).subscribe({ error: (error) => errors.push(error) });

@@ -9,7 +9,7 @@ import { rxOperator } from '../../src/operator/rx.js';
 import { SinkOperator } from '../../src/operator/sink-operator.js';
 import { mapOperator } from '../../src/operator/stateless.js';
 import { operatorContext } from '../support/operator-context.js';
-import { sinkSurroundings, slowSink } from '../support/sinks.js';
+import { sinkServices, slowSink } from '../support/sinks.js';
 import { inTurn, StageBench } from '../support/stage-bench.js';
 
 /** Makes `count` records of each: n → n * count, n * count + 1, ... */
@@ -82,7 +82,7 @@ describe('operators that may be stopped between any two records', () => {
         new SinkOperator(
           slowSink(written, () => !wait()),
           operatorContext({ flow }),
-          sinkSurroundings(),
+          sinkServices(),
         ),
       ]);
       await bench.open();

@@ -1,8 +1,8 @@
 import type { Sink } from '../../src/contracts/sink.js';
-import type { SinkSurroundings } from '../../src/operator/sink-operator.js';
+import type { SinkServices } from '../../src/operator/sink-services.js';
 
 /** A job with checkpoints, started afresh, that nobody has fenced off. */
-export function sinkSurroundings(changes: Partial<SinkSurroundings> = {}): SinkSurroundings {
+export function sinkServices(changes: Partial<SinkServices> = {}): SinkServices {
   return {
     lineage: 'lineage',
     restoredFrom: undefined,

@@ -2,7 +2,7 @@ import type { CheckpointId, Lineage, StoredCheckpoint } from '@weir/core/contrac
 import { subsume, type CompletedCheckpoint } from './retention.js';
 
 /** What the job can fall back to and which id comes next: the coordinator's memory from one attempt to the next. */
-export class CheckpointLedger {
+export class CompletedCheckpoints {
   #lineage: Lineage;
   /** Older checkpoints of the lineage that are a user's, and stay. */
   readonly keptForUser: readonly CheckpointId[];

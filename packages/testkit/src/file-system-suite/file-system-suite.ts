@@ -1,30 +1,29 @@
 import assert from 'node:assert/strict';
-import type { Awaitable, FileHandle, FileSystem } from '@weir/core/contracts';
-import { settlesWithin } from './adapters/deadline.js';
-import type { TestFunction } from './suite.js';
+import type { Awaitable } from '@weir/core/contracts';
+import type { TestFunction } from '../suite.js';
+import {
+  bytes,
+  names,
+  read,
+  rejects,
+  successes,
+  text,
+  write,
+  type CheckFileSystem,
+  type FileSystemFixture,
+} from './checks.js';
+import { specialFileChecks } from './special-files.js';
 
 export interface FileSystemSuiteOptions {
   /** A file system and an empty folder of it, new for each test. */
   create(): Awaitable<FileSystemFixture>;
 }
-export interface FileSystemFixture {
-  readonly fileSystem: FileSystem;
-  /** Path of the empty folder. */
-  readonly root: string;
-  /** Makes a symbolic link at `path`, to what need not be there. Without it nothing is asked about links. */
-  makeLink?(target: string, path: string): Awaitable<void>;
-  /** Makes a FIFO at `path`. Without it nothing is asked about what is neither file nor folder. */
-  makeFifo?(path: string): Awaitable<void>;
-  /** Cleans up after the test. */
-  dispose?(): Awaitable<void>;
-}
-
-/** What the FileSystem contract promises to a running program. What survives a crash can only be tested by crashing: see CrashFileSystem. */
+/**
+ * Tests what the FileSystem contract promises to a running program. What survives a crash can only
+ * be tested by crashing: see CrashFileSystem.
+ */
 export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOptions): void {
-  const check = (
-    title: string,
-    body: (fs: FileSystem, root: string, fixture: FileSystemFixture) => Promise<void>,
-  ): void => {
+  const check: CheckFileSystem = (title, body) => {
     test(title, async () => {
       const fixture = await options.create();
       try {
@@ -239,81 +238,7 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
     await rejects(fs.lstat(`${root}/none`), 'ENOENT');
   });
 
-  check('follows a link to what is read or listed, and says with lstat that it is one', async (fs, root, fixture) => {
-    if (fixture.makeLink === undefined) return;
-    await write(fs, `${root}/file`, bytes('12345'));
-    await fs.makeDirectory(`${root}/folder`);
-    await write(fs, `${root}/folder/inner`, bytes('x'));
-    await fixture.makeLink(`${root}/file`, `${root}/to-file`);
-    await fixture.makeLink(`${root}/folder`, `${root}/to-folder`);
-    await fixture.makeLink(`${root}/nothing`, `${root}/to-nothing`);
-    const links = (await fs.readDirectory(root)).filter(({ name }) => name.startsWith('to-'));
-    assert.deepEqual(
-      links.map(({ kind }) => kind),
-      ['other', 'other', 'other'],
-    );
-    for (const { name } of links) assert.equal((await fs.lstat(`${root}/${name}`)).kind, 'other');
-    assert.equal((await fs.stat(`${root}/to-file`)).size, 5);
-    assert.equal((await fs.stat(`${root}/to-folder`)).kind, 'directory');
-    assert.equal(await read(fs, `${root}/to-file`), '12345');
-    assert.deepEqual(await names(fs, `${root}/to-folder`), ['inner']);
-    assert.equal(await fs.makeDirectory(`${root}/to-folder`), 'exists');
-    await rejects(fs.stat(`${root}/to-nothing`), 'ENOENT');
-    await rejects(fs.readFile(`${root}/to-nothing`), 'ENOENT');
-    await rejects(fs.open(`${root}/to-nothing`, 'create'), 'EEXIST');
-    await rejects(fs.open(`${root}/to-file`, 'create'), 'EEXIST');
-  });
-
-  check('removes and replaces links themselves, and never what they lead to', async (fs, root, fixture) => {
-    const makeLink = fixture.makeLink?.bind(fixture);
-    if (makeLink === undefined) return;
-    await fs.makeDirectory(`${root}/kept`);
-    await write(fs, `${root}/kept/file`, bytes('x'));
-    const keepsAll = async (): Promise<void> => assert.deepEqual(await names(fs, `${root}/kept`), ['file']);
-    for (const remove of ['remove', 'removeTree'] as const) {
-      for (const target of [`${root}/kept`, `${root}/kept/file`, `${root}/nothing`]) {
-        await makeLink(target, `${root}/link`);
-        await fs[remove](`${root}/link`);
-        await rejects(fs.lstat(`${root}/link`), 'ENOENT');
-        await keepsAll();
-      }
-    }
-    await fs.makeDirectory(`${root}/tree`);
-    await fs.makeDirectory(`${root}/tree/inner`);
-    await makeLink(`${root}/kept`, `${root}/tree/link`);
-    await makeLink(`${root}/kept`, `${root}/tree/inner/link`);
-    await fs.removeTree(`${root}/tree`);
-    await keepsAll();
-    await makeLink(`${root}/kept/file`, `${root}/link`);
-    await write(fs, `${root}/new`, bytes('new'));
-    await fs.rename(`${root}/new`, `${root}/link`);
-    assert.equal((await fs.lstat(`${root}/link`)).kind, 'file');
-    assert.equal(await read(fs, `${root}/kept/file`), 'x');
-  });
-
-  check('waits for nobody at the other end of a FIFO', async (fs, root, fixture) => {
-    if (fixture.makeFifo === undefined) return;
-    await fixture.makeFifo(`${root}/fifo`);
-    assert.equal((await fs.stat(`${root}/fifo`)).kind, 'other');
-    assert.equal((await fs.lstat(`${root}/fifo`)).kind, 'other');
-    assert.deepEqual(
-      (await fs.readDirectory(root)).map(({ kind }) => kind),
-      ['other'],
-    );
-    for (const call of [
-      () => fs.open(`${root}/fifo`, 'read'),
-      () => fs.open(`${root}/fifo`, 'append'),
-      () => fs.readFile(`${root}/fifo`),
-      () => fs.readDirectory(`${root}/fifo`),
-      () => fs.syncDirectory(`${root}/fifo`),
-    ]) {
-      const answer = call();
-      assert(await settlesWithin(MOST_MS, answer), `${String(call)} does not wait`);
-      await assert.rejects(answer);
-    }
-    await fs.removeTree(`${root}/fifo`);
-    assert.deepEqual(await fs.readDirectory(root), []);
-  });
+  specialFileChecks(check);
 
   check('syncs files and folders', async (fs, root) => {
     const file = await fs.open(`${root}/a`, 'create');
@@ -323,32 +248,4 @@ export function fileSystemSuite(test: TestFunction, options: FileSystemSuiteOpti
     await fs.syncDirectory(root);
     assert.equal(await read(fs, `${root}/a`), 'x');
   });
-}
-
-/** A call that does not wait for anybody settles sooner, on whatever machine. */
-const MOST_MS = 2000;
-
-async function names(fs: FileSystem, folder: string): Promise<readonly string[]> {
-  return (await fs.readDirectory(folder)).map(({ name }) => name).sort();
-}
-function bytes(content: string): Uint8Array {
-  return Buffer.from(content);
-}
-function text(content: Uint8Array): string {
-  return Buffer.from(content).toString();
-}
-async function read(fs: FileSystem, path: string): Promise<string> {
-  return text(await fs.readFile(path));
-}
-async function write(fs: FileSystem, path: string, content: Uint8Array): Promise<void> {
-  const file: FileHandle = await fs.open(path, 'create');
-  await file.write(content);
-  await file.close();
-}
-async function rejects(promise: Promise<unknown>, code: string): Promise<void> {
-  await assert.rejects(promise, { code });
-}
-async function successes(count: number, call: (index: number) => Promise<unknown>): Promise<number> {
-  const results = await Promise.allSettled(Array.from({ length: count }, (_, index) => call(index)));
-  return results.filter(({ status }) => status === 'fulfilled').length;
 }

@@ -11,7 +11,7 @@ export function remember(aborted: readonly CheckpointId[], id: CheckpointId): re
 }
 
 /** Also true far below the largest remembered id: whatever was forgotten must not be taken for alive. */
-export function isForetold(aborted: readonly CheckpointId[], id: CheckpointId): boolean {
+export function isAborted(aborted: readonly CheckpointId[], id: CheckpointId): boolean {
   return aborted.includes(id) || id + REMEMBERED < (aborted.at(-1) ?? 0);
 }
 

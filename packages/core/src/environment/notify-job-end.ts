@@ -6,7 +6,7 @@ import { nameInGraph, type LogicalGraph } from '../graph/stream-node.js';
 import type { JobEnd } from './job-handle.js';
 
 /** Runs a job, and tells each of its sources and sinks how it ended: what they keep from attempt to attempt is theirs to free now. */
-export async function tellingTheEnd(
+export async function notifyJobEnd(
   graph: LogicalGraph,
   job: JobName,
   { logger, calls }: { readonly logger: Logger; readonly calls: CallBounds },

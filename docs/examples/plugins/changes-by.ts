@@ -1,4 +1,4 @@
-import { defaultSerializer, withPlace, type StateDeclaration } from '@weir/core/contracts';
+import { defaultSerializer, withErrorContext, type StateDeclaration } from '@weir/core/contracts';
 import {
   keyBy,
   KeyedState,
@@ -26,7 +26,7 @@ export function changesBy<T, K extends Key, V extends string | number>(
           const last: StateDeclaration = {
             name: 'last',
             kind: 'value',
-            serializer: withPlace(defaultSerializer, context.uid, 'last'),
+            serializer: withErrorContext(defaultSerializer, context.uid, 'last'),
           };
           const keyed = new KeyedState(context, [last]);
           return {

@@ -222,7 +222,7 @@ export type {
 export { WEIR_VERSION } from './contracts/version.js';
 export { defaultSerializer } from './state/default-serializer.js';
 export { v8Serializer } from './state/v8-serializer.js';
-export { withPlace } from './state/with-place.js';
+export { withErrorContext } from './state/with-error-context.js';
 export { closedStore, noCurrentKey, ownedGroup, restoringSection, unknownState } from './state/store-rules.js';
 export { readRows, writeListRow, writeMapRow, writeValueRow } from './state/rows.js';
 export type { RowVisitor } from './state/rows.js';

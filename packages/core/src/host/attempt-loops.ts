@@ -3,7 +3,7 @@ import { grouped } from '../element/grouped.js';
 import type { CheckpointId, StageId } from '../element/ids.js';
 import type { Plan, PlannedOperator, PlannedStage } from '../graph/plan.js';
 import type { LoopNode } from '../graph/stream-node.js';
-import { withPlace } from '../state/with-place.js';
+import { withErrorContext } from '../state/with-error-context.js';
 import type { DeployedSubtask } from './deploy.js';
 import { LoopEnd, stagesOfLoop } from './loop-end.js';
 import type { FeedbackChannel } from './loop-head.js';
@@ -38,7 +38,7 @@ export class AttemptLoops {
     const { checkpointing, logLoops = true, temporaryFiles, underWay } = this.#options;
     return {
       feedback,
-      serializer: withPlace(loop.serializer, head.uid, 'loop'),
+      serializer: withErrorContext(loop.serializer, head.uid, 'loop'),
       bounds: loop.bounds,
       temporaryFiles,
       logged: checkpointing && logLoops,

@@ -2,7 +2,7 @@ import { goesByTravellingKeys, type Partitioning } from '../channel/partitioner.
 import type { RecordBatch } from '../element/element.js';
 import { ChannelStateEncoder, type ChannelName, type EncodedChannelState } from '../snapshot/channel-state.js';
 import { defaultSerializer } from '../state/default-serializer.js';
-import { withPlace } from '../state/with-place.js';
+import { withErrorContext } from '../state/with-error-context.js';
 
 /**
  * What one checkpoint's barrier overtakes on the inputs of a subtask. Records are encoded as they are added, before anybody can change them
@@ -28,7 +28,7 @@ export class InFlightCapture {
       if (input === undefined) continue;
       const { name, partitioning } = input;
       const { consumer, producer } = name.edge;
-      const serializer = withPlace(defaultSerializer, consumer, `records in flight from ${producer}`);
+      const serializer = withErrorContext(defaultSerializer, consumer, `records in flight from ${producer}`);
       const encoder = new ChannelStateEncoder(name, serializer, { keyed: goesByTravellingKeys(partitioning) });
       this.#encoders.set(channel, encoder);
       this.#persisted.set(channel, encoder);

@@ -9,7 +9,7 @@ import { sourceContext, sourceFailure } from '../operator/source-context.js';
 import type { SplitClient } from '../operator/split-client.js';
 import { decodeValues, encodeValues } from '../snapshot/stored-values.js';
 import { defaultSerializer } from '../state/default-serializer.js';
-import { withPlace } from '../state/with-place.js';
+import { withErrorContext } from '../state/with-error-context.js';
 import { SplitAssignment } from './split-assignment.js';
 
 interface OpenSource {
@@ -50,7 +50,7 @@ export class Sources {
   snapshot(checkpointId: CheckpointId): EnumeratorSnapshot[] {
     return [...this.#open].map(([uid, { source, context, enumerator, assignment }]) => {
       assignment.hold(checkpointId);
-      const named = withPlace(source.serializer ?? defaultSerializer, uid, 'enumerator');
+      const named = withErrorContext(source.serializer ?? defaultSerializer, uid, 'enumerator');
       const { serializer, bytes } = encodeValues([snapshotOf(context, enumerator)], named);
       return { uid, serializer, bytes };
     });

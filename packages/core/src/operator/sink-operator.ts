@@ -9,7 +9,7 @@ import type { CheckpointId } from '../element/ids.js';
 import { WeirError } from '../errors.js';
 import { defaultSerializer } from '../state/default-serializer.js';
 import type { Declared, OperatorStateDeclaration } from '../state/state-match.js';
-import { withPlace } from '../state/with-place.js';
+import { withErrorContext } from '../state/with-error-context.js';
 import { CommitQueue } from './commit-queue.js';
 import { checkedList } from '../bounds/sink-answers.js';
 import { HeldBatches } from './held-batches.js';
@@ -129,7 +129,7 @@ export class SinkOperator<T> implements Operator<T, never> {
     const state = this.#stateOf(this.#openWriter(), checkpointId);
     const unwritten = this.#held.all;
     if (state.length + unwritten.length + this.#uncommitted.all.length === 0) return undefined;
-    const serializer = (of: string): Serializer => withPlace(this.#serializer, this.#context.uid, of);
+    const serializer = (of: string): Serializer => withErrorContext(this.#serializer, this.#context.uid, of);
     return {
       operatorState: [
         { name: WRITER_STATE, mode: 'list', serializer: serializer(WRITER_STATE), values: state },

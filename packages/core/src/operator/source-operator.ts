@@ -6,7 +6,7 @@ import type { ReaderContext, Source, SourceReader, SourceSplit } from '../contra
 import { BATCH_SIZE, FINAL_WATERMARK, type StreamElement } from '../element/element.js';
 import type { CheckpointId } from '../element/ids.js';
 import { defaultSerializer } from '../state/default-serializer.js';
-import { withPlace } from '../state/with-place.js';
+import { withErrorContext } from '../state/with-error-context.js';
 import { OpenReader } from './open-reader.js';
 import type { Operator, OperatorCapture, OperatorContext, RestoredState } from './operator.js';
 import { checkedPosition, checkedReader, checkedRecords } from './source-answers.js';
@@ -108,7 +108,7 @@ export class SourceOperator<T> implements Operator<never, T> {
       open === undefined ? [] : [{ split: open.split, position: open.position }],
     );
     const values: SplitState[] = [...opening, ...this.#restored, ...active];
-    const serializer = withPlace(this.#serializer, this.#context.uid, SPLITS);
+    const serializer = withErrorContext(this.#serializer, this.#context.uid, SPLITS);
     return { operatorState: [{ name: SPLITS, mode: 'list', serializer, values }] };
   }
 

@@ -16,7 +16,7 @@ import type { Key } from '../element/key.js';
 import { KEY_TYPES, keyTypeOf, type KeyType } from '../element/key-type.js';
 import { KeyedOutput } from '../snapshot/keyed-output.js';
 import { defaultSerializer } from '../state/default-serializer.js';
-import { withPlace } from '../state/with-place.js';
+import { withErrorContext } from '../state/with-error-context.js';
 import { TIMER_DOMAINS, timerStateOf } from '../time/timer-states.js';
 import { keptAs } from './kept-as.js';
 import type { OperatorData, StateData } from './savepoint-data.js';
@@ -79,7 +79,7 @@ function declarationsOf({ uid, states = {}, timers }: OperatorData): readonly St
   const declared = Object.entries(states).map(([name, { kind, serializer = defaultSerializer }]) => ({
     name,
     kind: keptAs(kind),
-    serializer: withPlace(serializer, uid, name),
+    serializer: withErrorContext(serializer, uid, name),
   }));
   const ofTimers = TIMER_DOMAINS.map((domain) => ({
     name: timerStateOf(domain),

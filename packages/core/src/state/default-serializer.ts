@@ -5,8 +5,8 @@ import type { ByteReader, ByteWriter } from '../element/bytes.js';
 import { isWellFormed } from '../element/well-formed.js';
 import { fault, refusalOf } from './fault.js';
 import { findNegativeZeros, putNegativeZeros } from './negative-zeros.js';
-import { examine } from './survival.js';
-import type { CodecPowers } from './survival.js';
+import { examine } from './serializable-check.js';
+import type { CodecPowers } from './serializable-check.js';
 
 /** First byte of a value. */
 const Tag = {

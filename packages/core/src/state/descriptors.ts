@@ -23,7 +23,7 @@ import { liveRows } from './live-rows.js';
 import { SchemaCheck } from './schema-check.js';
 import { stampedSerializer } from './stamped-serializer.js';
 import { Expiry, checkedTtl, type StateTtl, type Ttl } from './ttl.js';
-import { withPlace } from './with-place.js';
+import { withErrorContext } from './with-error-context.js';
 
 /** Declares one state of a keyed operator; the property name under which it stands is the state's name. */
 export interface StateDescriptor<out H> {
@@ -210,7 +210,7 @@ export function evolved(
   const state = `state '${name}' of operator '${operator}'`;
   const schema = evolution.schema === undefined ? undefined : new SchemaCheck(evolution.schema, state);
   return {
-    serializer: evolvingSerializer(withPlace(serializer, operator, name), evolution, schema, state),
+    serializer: evolvingSerializer(withErrorContext(serializer, operator, name), evolution, schema, state),
     schema,
     renamedFrom: evolution.renamedFrom,
   };

@@ -8,7 +8,7 @@ import { idWithVersion, storedVersion } from './value-version.js';
 
 /**
  * A serializer that writes values of the present version, and reads those of older ones through the steps between (Flink: TypeSerializerSnapshot,
- * compatible after migration). `placed` is of `withPlace`; `state` names the state in errors. What is no restore is as fast as without.
+ * compatible after migration). `placed` is of `withErrorContext`; `state` names the state in errors. What is no restore is as fast as without.
  */
 export function evolvingSerializer<T>(
   placed: Serializer<T>,

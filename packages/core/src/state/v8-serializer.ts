@@ -2,8 +2,8 @@ import { deserialize, serialize } from 'node:v8';
 import type { Serializer } from '../contracts/serializer.js';
 import { WeirError, messageOf } from '../errors.js';
 import { refusalOf } from './fault.js';
-import { examine } from './survival.js';
-import type { CodecPowers } from './survival.js';
+import { examine } from './serializable-check.js';
+import type { CodecPowers } from './serializable-check.js';
 
 const POWERS: CodecPowers = { keepsLoneSurrogates: true, keepsHoles: true, lostNames: new Set() };
 

@@ -3,7 +3,7 @@ import type { Serializer } from '../../src/contracts/serializer.js';
 import { ByteReader, ByteWriter } from '../../src/element/bytes.js';
 import { WeirError, isWeirError } from '../../src/errors.js';
 import { defaultSerializer } from '../../src/state/default-serializer.js';
-import { withPlace } from '../../src/state/with-place.js';
+import { withErrorContext } from '../../src/state/with-error-context.js';
 
 function thrownBy(action: () => void): unknown {
   try {
@@ -15,7 +15,7 @@ function thrownBy(action: () => void): unknown {
 }
 
 test('a refusal names operator, state and the place inside the value, once each, and restarting does not help', () => {
-  const placed = withPlace(defaultSerializer, 'delay-by-origin', 'total');
+  const placed = withErrorContext(defaultSerializer, 'delay-by-origin', 'total');
   const error = thrownBy(() => placed.encode({ cb: () => 1 }, new ByteWriter()));
   if (!isWeirError(error, 'VALUE_NOT_SERIALIZABLE')) return expect.fail(String(error));
   expect(error.message).toMatch(
@@ -28,7 +28,7 @@ test('a refusal names operator, state and the place inside the value, once each,
 
 test('whatever else the serializer throws is passed on as it is', () => {
   const failure = new Error('out of paper');
-  const placed = withPlace(
+  const placed = withErrorContext(
     {
       ...defaultSerializer,
       encode: () => {
@@ -56,11 +56,11 @@ test('identity, decoding and migration stay those of the serializer, also of one
       return from.f64() - this.#offset + version;
     }
   }
-  const placed = withPlace(new Versioned(), 'op', 'st');
+  const placed = withErrorContext(new Versioned(), 'op', 'st');
   const out = new ByteWriter();
   placed.encode(5, out);
   expect(placed).toMatchObject({ id: 'numbers', version: 3 });
   expect(placed.decode(new ByteReader(out.view()))).toBe(5);
   expect(placed.migrate?.(new ByteReader(out.view()), 2)).toBe(7);
-  expect('migrate' in withPlace(defaultSerializer, 'op', 'st')).toBe(false);
+  expect('migrate' in withErrorContext(defaultSerializer, 'op', 'st')).toBe(false);
 });

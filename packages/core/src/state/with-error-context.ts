@@ -3,7 +3,7 @@ import type { OperatorUid } from '../element/ids.js';
 import { WeirError, isWeirError } from '../errors.js';
 
 /** The same serializer, whose refusals (VALUE_NOT_SERIALIZABLE) also name the operator and the state. Restarting does not help against them. */
-export function withPlace<T>(serializer: Serializer<T>, operator: OperatorUid, state: string): Serializer<T> {
+export function withErrorContext<T>(serializer: Serializer<T>, operator: OperatorUid, state: string): Serializer<T> {
   return {
     id: serializer.id,
     version: serializer.version,

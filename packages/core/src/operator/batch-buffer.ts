@@ -11,6 +11,8 @@ export class BatchBuffer<T> {
   private records: T[] = [];
   private timestamps: number[] | undefined;
   private keys: Key[] | undefined;
+  /** There are timestamps or keys. */
+  private hasColumns = false;
   /** What the records that are added are keyed by, where keys are kept. */
   key: Key | undefined;
   /** Records that were not sent yet. Only this class changes it. */
@@ -25,6 +27,7 @@ export class BatchBuffer<T> {
   /** From now on records have keys. */
   keepKeys(): void {
     this.keys = [];
+    this.hasColumns = true;
   }
 
   push(record: T): void {
@@ -39,18 +42,24 @@ export class BatchBuffer<T> {
 
   /** As `push`, for whoever flushes a full batch itself. */
   add(record: T): void {
-    if (this.timestamps !== undefined) this.timestamps.push(Number.NEGATIVE_INFINITY);
-    if (this.keys !== undefined) this.keys.push(this.key as Key);
+    if (this.hasColumns) this.addToColumns(undefined);
     this.records[this.count++] = record;
   }
 
   addAt(record: T, timestamp: number | undefined): void {
-    if (timestamp !== undefined) {
-      this.timestamps ??= new Array<number>(this.count).fill(Number.NEGATIVE_INFINITY);
-      this.timestamps.push(timestamp);
-    } else this.timestamps?.push(Number.NEGATIVE_INFINITY);
-    if (this.keys !== undefined) this.keys.push(this.key as Key);
+    if (timestamp !== undefined && this.timestamps === undefined) this.beginTimestamps();
+    if (this.hasColumns) this.addToColumns(timestamp);
     this.records[this.count++] = record;
+  }
+
+  private beginTimestamps(): void {
+    this.timestamps = new Array<number>(this.count).fill(Number.NEGATIVE_INFINITY);
+    this.hasColumns = true;
+  }
+
+  private addToColumns(timestamp: number | undefined): void {
+    if (this.timestamps !== undefined) this.timestamps.push(timestamp ?? Number.NEGATIVE_INFINITY);
+    if (this.keys !== undefined) this.keys.push(this.key as Key);
   }
 
   /** One of those that were not sent yet. */
@@ -73,6 +82,7 @@ export class BatchBuffer<T> {
     this.records = new Array<T>(Math.min(count, BATCH_SIZE));
     this.count = 0;
     this.timestamps = undefined;
+    this.hasColumns = keys !== undefined;
     if (keys !== undefined) this.keys = [];
     if (count <= BATCH_SIZE) this.send(records, timestamps, keys);
     else

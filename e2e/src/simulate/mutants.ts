@@ -186,7 +186,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'in-flight elements dealt to everybody',
     file: 'core/host/restore-in-flight',
-    find: 'onlyThose(batch, isMine)',
+    find: 'minesOf(batch)',
     replace: '[batch]',
   },
   {
